@@ -1,0 +1,98 @@
+// Package activity owns the kinds of activity that a worker runs: one file a kind, and the registry that
+// finds a kind by its type. A kind does one attempt and says what it came to; it must not know retries,
+// histories, storage or who called. Types that the engine drives by itself (human, wait, event, switch,
+// set, for_each, workflow, fail, end) are no kinds of this package.
+package activity
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"weftline/engine/execution"
+)
+
+// Call is one attempt to be made. Input holds plain JSON values (nil, bool, int64, float64, string, []any,
+// map[string]any). IdempotencyKey is the same for all attempts of an activity.
+type Call struct {
+	Type           string
+	Input          any
+	Attempt        int
+	IdempotencyKey string
+
+	Execution, Workflow, Activity, Item, CorrelationID, Team string
+
+	Log func(stream, line string) // stdout, stderr or system; nil = nobody reads
+}
+
+// log writes one line for the people who watch this attempt.
+func (c Call) log(stream, format string, args ...any) {
+	if c.Log != nil {
+		c.Log(stream, fmt.Sprintf(format, args...))
+	}
+}
+
+// Outcome is what an attempt came to: Value in the shape of the type's result, or Err. RetryAfter is what
+// the other side asked for, 0 when it did not.
+type Outcome struct {
+	Value      any
+	Err        *execution.Error
+	RetryAfter time.Duration
+}
+
+// Classes of error.
+const (
+	classActivity       = "activity"
+	classInfrastructure = "infrastructure"
+	classExternal       = "external"
+)
+
+// fail makes the outcome of an attempt that did not succeed.
+func fail(kind, class string, detail any, format string, args ...any) Outcome {
+	return Outcome{Err: &execution.Error{Type: kind, Class: class, Message: fmt.Sprintf(format, args...), Detail: detail}}
+}
+
+// Runner runs attempts of one type. Run returns soon after ctx ends; an attempt that ran out of time is the
+// error timeout.attempt. It must be safe for use by many goroutines.
+type Runner interface {
+	Run(ctx context.Context, call Call) Outcome
+}
+
+// Registry finds the runner of a type. It is filled before use and only read afterwards.
+type Registry struct{ runners map[string]Runner }
+
+// NewRegistry makes an empty one.
+func NewRegistry() *Registry { return &Registry{runners: map[string]Runner{}} }
+
+// Register says who runs a type; a type has one runner.
+func (r *Registry) Register(kind string, runner Runner) {
+	if _, taken := r.runners[kind]; taken {
+		panic("activity type " + kind + " is registered twice")
+	}
+	r.runners[kind] = runner
+}
+
+// Has reports whether a type can be run here.
+func (r *Registry) Has(kind string) bool { return r.runners[kind] != nil }
+
+// Types lists what can be run here, sorted.
+func (r *Registry) Types() []string {
+	var types []string
+	for kind := range r.runners {
+		types = append(types, kind)
+	}
+	slices.Sort(types)
+	return types
+}
+
+// Run makes one attempt. A type without a runner is the failure engine.unsupported_type: publishing
+// refuses such definitions, so this happens only when a server lost a kind it had.
+func (r *Registry) Run(ctx context.Context, call Call) Outcome {
+	runner, ok := r.runners[call.Type]
+	if !ok {
+		return fail("engine.unsupported_type", classInfrastructure, nil,
+			"this worker cannot run activities of type %s; run it on a worker that can", call.Type)
+	}
+	return runner.Run(ctx, call)
+}
