@@ -1,0 +1,428 @@
+// GraphView draws a graph in one of three modes: edit, live overlay, diff.
+// It owns the canvas element and what is attached to it; it knows no YAML, no
+// server and no commands: whoever embeds it says what a gesture means.
+
+import { describeNode } from './a11y';
+import { el } from './dom';
+import { EdgeLayer } from './edge-view';
+import { boxOf, distanceTo, middleOf } from './edge-path';
+import { Gestures, type EditHooks } from './gestures';
+import { bodyPadding, layoutGraph, type Box, type Layout, type Point } from './layout';
+import { metricsFor, type NodeMetrics } from './metrics';
+import { Minimap } from './minimap';
+import { emptyGraph, type Graph, type GraphNode, type Positions } from './model';
+import { NodeView, type Badge, type DiffKind, type NodeState } from './node-view';
+import { toolbar } from './toolbar';
+import { contains, detailZoom, grow, intersects, Viewport } from './viewport';
+import { readingOrder, walk, type Direction } from './walk';
+
+export interface ViewOptions {
+  mode: 'edit' | 'live' | 'diff';
+  /** Accessible name of the canvas: "Graph of order-fulfilment". */
+  label: string;
+  /** A small overview for large graphs; on unless false. */
+  minimap?: boolean;
+  /** Keys of the selected nodes, in the order they were chosen. */
+  onSelect?: (keys: string[]) => void;
+  /** Enter or a double click on a node. */
+  onOpen?: (key: string) => void;
+  /** What gestures do in edit mode. */
+  edit?: EditHooks;
+}
+
+export class GraphView {
+  graph: Graph = emptyGraph;
+  layout: Layout = { boxes: new Map(), routes: new Map(), bounds: { x: 0, y: 0, w: 0, h: 0 } };
+  metrics: NodeMetrics;
+  readonly stage: HTMLElement;
+  readonly viewport: Viewport;
+  readonly edges = new EdgeLayer();
+
+  private readonly loops = el('div', { class: 'gv-loops' });
+  private readonly nodes = el('div', { class: 'gv-nodes' });
+  private readonly world: HTMLElement;
+  private readonly views = new Map<string, NodeView>();
+  private readonly frames = new Map<string, HTMLElement>();
+  private readonly minimap: Minimap | null;
+  private readonly resized: ResizeObserver;
+  private readonly stop = new AbortController();
+
+  private positions: Positions = new Map();
+  private byKey = new Map<string, GraphNode>();
+  private states: ReadonlyMap<string, NodeState> = new Map();
+  private diff: ReadonlyMap<string, DiffKind> = new Map();
+  private badges: ReadonlyMap<string, Badge> = new Map();
+  private selected: string[] = [];
+  private selectedEdge: string | null = null;
+  private active: string | null = null;
+  /** World box whose nodes are attached; null when everything must be looked at again. */
+  private culled: Box | null = null;
+  private fitted = false;
+  private frame = 0;
+  /** Counts changes of what nodes show; dragging and panning leave it alone. */
+  private version = 0;
+  private mapped = -1;
+
+  constructor(
+    private readonly host: HTMLElement,
+    readonly options: ViewOptions,
+  ) {
+    this.metrics = metricsFor(emptyGraph, false);
+    this.world = el('div', { class: 'gv-world' }, this.loops, this.edges.element, this.nodes);
+    this.stage = el('div', { class: 'gv-stage', role: 'group', 'aria-label': options.label }, this.world);
+    this.stage.dataset.mode = options.mode;
+    host.classList.add('gv');
+    this.viewport = new Viewport(this.stage, this.world, () => this.viewChanged());
+    this.minimap = options.minimap === false ? null : new Minimap(this.viewport);
+    host.append(this.stage, toolbar(this), ...(this.minimap ? [this.minimap.element] : []));
+    new Gestures(this, this.stop.signal);
+    this.stage.addEventListener('keydown', (e) => this.onKey(e), { signal: this.stop.signal });
+    this.nodes.addEventListener('focusin', (e) => this.onFocus(e), { signal: this.stop.signal });
+    this.resized = new ResizeObserver(() => this.onResize());
+    this.resized.observe(this.stage);
+  }
+
+  /** Draws a graph; moved nodes stand at their positions, the others where the layout puts them. */
+  setGraph(graph: Graph, positions: Positions = new Map()): void {
+    this.graph = graph;
+    this.positions = positions;
+    this.byKey = new Map(graph.nodes.map((n) => [n.key, n]));
+    this.metrics = metricsFor(graph, this.options.mode === 'live');
+    this.layout = layoutGraph(graph, this.metrics, positions);
+    this.selected = this.selected.filter((key) => this.byKey.has(key));
+    if (this.selectedEdge && !this.layout.routes.has(this.selectedEdge)) this.selectedEdge = null;
+    if (this.active === null || !this.byKey.has(this.active)) this.active = this.selected[0] ?? readingOrder(graph, this.layout)[0] ?? null;
+    if (!this.fitted && graph.nodes.length > 0) this.fit();
+    this.redraw();
+  }
+
+  /** Marks of a running or ended execution, by activity id. */
+  setStates(states: ReadonlyMap<string, NodeState>): void {
+    this.states = states;
+    this.redraw();
+  }
+
+  /** Marks of a comparison, by activity id. */
+  setDiff(diff: ReadonlyMap<string, DiffKind>): void {
+    this.diff = diff;
+    this.redraw();
+  }
+
+  /** Problems to show on nodes, by node key. */
+  setBadges(badges: ReadonlyMap<string, Badge>): void {
+    this.badges = badges;
+    this.redraw();
+  }
+
+  get selection(): readonly string[] {
+    return this.selected;
+  }
+
+  get edgeSelection(): string | null {
+    return this.selectedEdge;
+  }
+
+  /** Selects nodes without telling `onSelect`; null selects nothing. */
+  select(keys: string | readonly string[] | null): void {
+    this.selected = keys === null ? [] : typeof keys === 'string' ? [keys] : [...keys];
+    this.selectedEdge = null;
+    const last = this.selected.at(-1);
+    if (last !== undefined && this.byKey.has(last)) this.active = last;
+    this.redraw();
+  }
+
+  /** Selects as a person does: tells `onSelect`. */
+  choose(keys: readonly string[]): void {
+    this.select(keys);
+    this.options.onSelect?.([...this.selected]);
+  }
+
+  chooseEdge(key: string | null): void {
+    this.choose([]);
+    this.selectedEdge = key;
+    this.redraw();
+  }
+
+  /** Brings a node into view. */
+  reveal(key: string): void {
+    const box = this.layout.boxes.get(key);
+    if (box) this.viewport.reveal(box);
+  }
+
+  /** Puts the keyboard on a node and brings it into view. */
+  focus(key: string | null = this.active): void {
+    if (key === null || !this.byKey.has(key)) {
+      this.stage.querySelector<HTMLElement>('.gv-card')?.focus({ preventScroll: true });
+      return;
+    }
+    this.active = key;
+    this.reveal(key);
+    this.draw();
+    this.views.get(key)?.card.focus({ preventScroll: true });
+  }
+
+  get activeKey(): string | null {
+    return this.active;
+  }
+
+  fit(): void {
+    this.fitted = this.viewport.size.w > 0;
+    this.viewport.fit(this.layout.bounds);
+  }
+
+  destroy(): void {
+    cancelAnimationFrame(this.frame);
+    this.stop.abort();
+    this.resized.disconnect();
+    this.host.replaceChildren();
+    this.host.classList.remove('gv');
+  }
+
+  node(key: string): GraphNode | undefined {
+    return this.byKey.get(key);
+  }
+
+  /** The edge within reach of a world point, for dropping onto it. */
+  edgeNear(point: Point, reach = 24): string | null {
+    let best: { key: string; distance: number } | null = null;
+    for (const [key, points] of this.layout.routes) {
+      const distance = distanceTo(points, point);
+      if (distance <= reach && (!best || distance < best.distance)) best = { key, distance };
+    }
+    return best?.key ?? null;
+  }
+
+  /** Moves nodes on screen only, while a person drags them; loops take their bodies along. */
+  nudge(keys: ReadonlySet<string>, dx: number, dy: number, start: ReadonlyMap<string, Box>): void {
+    for (const key of keys) {
+      const from = start.get(key);
+      const box = this.layout.boxes.get(key);
+      if (!from || !box) continue;
+      this.layout.boxes.set(key, { ...box, x: from.x + dx, y: from.y + dy });
+    }
+    for (const edge of this.graph.edges) {
+      if (keys.has(edge.from) || keys.has(edge.to)) this.layout.routes.set(edge.key, this.straight(edge.from, edge.port, edge.to));
+    }
+    this.culled = null;
+    this.schedule();
+  }
+
+  /** The anchor of a port in world coordinates. */
+  portPoint(key: string, port: string): Point {
+    const box = this.layout.boxes.get(key)!;
+    return { x: box.x + box.w, y: box.y + this.metrics.portY(this.byKey.get(key)!, port) };
+  }
+
+  private straight(from: string, port: string, to: string): Point[] {
+    const target = this.layout.boxes.get(to)!;
+    return [this.portPoint(from, port), { x: target.x, y: target.y + this.metrics.inY }];
+  }
+
+  /** Where a node's positions count from: the canvas, or the inside of its loop. */
+  originOf(key: string): Point {
+    const parent = this.byKey.get(key)?.parent;
+    const box = parent === null || parent === undefined ? undefined : this.layout.boxes.get(parent);
+    return box ? { x: box.x + bodyPadding, y: box.y + this.metrics.height(this.byKey.get(parent!)!) + bodyPadding } : { x: 0, y: 0 };
+  }
+
+  /** Takes back what `nudge` moved. */
+  restore(): void {
+    this.setGraph(this.graph, this.positions);
+  }
+
+  /** The node under a client point; a loop's frame counts as its node. */
+  nodeAt(clientX: number, clientY: number): string | null {
+    const p = this.viewport.toWorld(clientX, clientY);
+    const dot = { x: p.x, y: p.y, w: 1, h: 1 };
+    const hits = this.graph.nodes.filter((n) => intersects(dot, grow(this.layout.boxes.get(n.key)!, 12, 6)));
+    return hits.at(-1)?.key ?? null;
+  }
+
+  elementOf(key: string): HTMLElement | undefined {
+    return this.views.get(key)?.element;
+  }
+
+  /** Adds an element in world coordinates above the nodes. */
+  overlay(element: HTMLElement): void {
+    this.nodes.append(element);
+  }
+
+  private redraw(): void {
+    this.version++;
+    this.culled = null;
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private viewChanged(): void {
+    this.stage.classList.toggle('gv-far', this.viewport.zoom < detailZoom);
+    this.minimap?.moved();
+    this.schedule();
+  }
+
+  private onResize(): void {
+    if (!this.fitted && this.graph.nodes.length > 0) this.fit();
+    this.redraw();
+  }
+
+  /** Attaches what is near the view. Nothing is done while the view stays within what is attached. */
+  private draw(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const seen = this.viewport.seen;
+    if (this.culled && contains(this.culled, seen)) return;
+    const near = grow(seen, seen.w / 2, seen.h / 2);
+    const all = contains(near, grow(this.layout.bounds, -this.layout.bounds.w * 0.2, -this.layout.bounds.h * 0.2));
+    this.culled = all ? grow(near, 1e6, 1e6) : near;
+    this.drawNodes(near, all);
+    this.drawFrames();
+    this.drawEdges(near, all);
+    if (this.mapped !== this.version) this.minimap?.draw(this.graph, this.layout, this.states);
+    this.mapped = this.version;
+    this.drawEdgeTools();
+  }
+
+  private drawNodes(near: Box, all: boolean): void {
+    const keep = new Set<string>();
+    for (const node of this.graph.nodes) {
+      const box = this.layout.boxes.get(node.key)!;
+      if (!all && node.key !== this.active && !intersects(near, box)) continue;
+      keep.add(node.key);
+      const view = this.views.get(node.key) ?? this.attach(node.key);
+      view.moveTo(box);
+      if (view.version === this.version) continue;
+      view.version = this.version;
+      view.update(node, this.metrics, this.dress(node));
+    }
+    for (const [key, view] of this.views) {
+      if (keep.has(key)) continue;
+      view.element.remove();
+      this.views.delete(key);
+    }
+  }
+
+  private attach(key: string): NodeView {
+    const view = new NodeView(key, this.options.mode === 'edit' && this.options.edit !== undefined);
+    this.views.set(key, view);
+    this.nodes.append(view.element);
+    return view;
+  }
+
+  private dress(node: GraphNode) {
+    const state = this.states.get(node.key);
+    const diff = this.diff.get(node.key);
+    const badge = this.badges.get(node.key);
+    return {
+      state, diff, badge,
+      selected: this.selected.includes(node.key),
+      active: this.active === node.key,
+      label: describeNode(this.graph, node, { state, diff, badge }),
+    };
+  }
+
+  /** The frame of a loop lies under the edges, its card above them. */
+  private drawFrames(): void {
+    const parents = new Set(this.graph.nodes.map((n) => n.parent));
+    for (const node of this.graph.nodes) {
+      if (!parents.has(node.key)) continue;
+      const frame = this.frames.get(node.key) ?? this.loops.appendChild(el('div', { class: 'gv-loop' }));
+      this.frames.set(node.key, frame);
+      const box = this.layout.boxes.get(node.key)!;
+      frame.style.transform = `translate(${box.x}px, ${box.y}px)`;
+      frame.style.width = `${box.w}px`;
+      frame.style.height = `${box.h}px`;
+    }
+    for (const [key, frame] of this.frames) {
+      if (parents.has(key)) continue;
+      frame.remove();
+      this.frames.delete(key);
+    }
+  }
+
+  private drawEdges(near: Box, all: boolean): void {
+    const keep = new Set<string>();
+    for (const edge of this.graph.edges) {
+      const points = this.layout.routes.get(edge.key);
+      if (!points || (!all && !intersects(near, boxOf(points)))) continue;
+      keep.add(edge.key);
+      this.dressEdge(this.edges.draw(edge.key, points), edge.key, edge.from, edge.to, this.portKind(edge.from, edge.port));
+    }
+    for (const key of [...this.edges.keys]) if (!keep.has(key)) this.edges.remove(key);
+  }
+
+  private dressEdge(group: SVGGElement, key: string, from: string, to: string, kind: string): void {
+    const near = this.selected.includes(from) || this.selected.includes(to);
+    group.setAttribute('class', `gv-edge gv-${kind}${key === this.selectedEdge ? ' gv-chosen' : near ? ' gv-near' : ''}`);
+    const flow = this.flow(from, to);
+    if (flow) group.dataset.flow = flow;
+    else delete group.dataset.flow;
+    const diff = this.diff.get(key);
+    if (diff) group.dataset.diff = diff;
+    else delete group.dataset.diff;
+  }
+
+  private portKind(key: string, port: string): string {
+    return this.byKey.get(key)?.ports.find((p) => p.name === port)?.kind ?? 'good';
+  }
+
+  /** In an execution an edge was passed once its target left "pending" for anything but a skip. */
+  private flow(from: string, to: string): string | null {
+    if (this.options.mode !== 'live') return null;
+    const target = this.states.get(to)?.state ?? 'pending';
+    const source = this.states.get(from)?.state ?? 'pending';
+    if (target === 'skipped' || source === 'skipped') return 'dead';
+    return target === 'pending' ? 'ahead' : 'passed';
+  }
+
+  private drawEdgeTools(): void {
+    this.nodes.querySelector('.gv-edge-tools')?.remove();
+    const edit = this.options.edit;
+    const key = this.selectedEdge;
+    const points = key ? this.layout.routes.get(key) : undefined;
+    if (!edit || !key || !points) return;
+    const at = middleOf(points);
+    const tools = el('div', { class: 'gv-edge-tools' },
+      el('button', { type: 'button', 'aria-label': 'Insert an activity here', title: 'Insert an activity here', onclick: () => edit.insert(key, this.viewport.toClient(at)) }, '+'),
+      el('button', { type: 'button', 'aria-label': 'Remove this edge', title: 'Remove this edge', onclick: () => edit.disconnect(key) }, '×'));
+    tools.style.transform = `translate(${at.x}px, ${at.y}px)`;
+    this.nodes.append(tools);
+  }
+
+  private onFocus(event: FocusEvent): void {
+    const key = (event.target as Element).closest<HTMLElement>('.gv-node')?.dataset.key;
+    if (key === undefined || key === this.active) return;
+    this.active = key;
+    this.redraw();
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const direction = arrows[event.key];
+    const onCard = event.target instanceof Element && event.target.classList.contains('gv-card');
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !onCard) return;
+    if (direction) {
+      const next = walk(this.graph, this.layout, this.active, direction);
+      if (next === null) return;
+      event.preventDefault();
+      this.choose(event.shiftKey ? [...this.selected.filter((k) => k !== next), next] : [next]);
+      this.focus(next);
+    } else if (event.key === 'Enter' && this.active !== null) {
+      event.preventDefault();
+      this.choose([this.active]);
+      this.options.onOpen?.(this.active);
+    } else if (event.key === '+' || event.key === '=') this.viewport.zoomBy(1.25);
+    else if (event.key === '-') this.viewport.zoomBy(0.8);
+    else if (event.key === '1') this.fit();
+  }
+}
+
+const arrows: Record<string, Direction> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+  Home: 'first',
+  End: 'last',
+};

@@ -1,0 +1,109 @@
+// Where the reader looks: pan and zoom of one world element. Knows no nodes.
+
+import type { Box, Point } from './layout';
+
+const minZoom = 0.08;
+const maxZoom = 2;
+/** Below this zoom, text cannot be read and is not drawn. */
+export const detailZoom = 0.35;
+
+export class Viewport {
+  x = 0;
+  y = 0;
+  zoom = 1;
+
+  constructor(
+    private readonly stage: HTMLElement,
+    private readonly world: HTMLElement,
+    private readonly changed: () => void,
+  ) {}
+
+  get size(): { w: number; h: number } {
+    return { w: this.stage.clientWidth, h: this.stage.clientHeight };
+  }
+
+  /** The part of the world that is seen, in world coordinates. */
+  get seen(): Box {
+    const { w, h } = this.size;
+    return { x: -this.x / this.zoom, y: -this.y / this.zoom, w: w / this.zoom, h: h / this.zoom };
+  }
+
+  toWorld(clientX: number, clientY: number): Point {
+    const rect = this.stage.getBoundingClientRect();
+    return { x: (clientX - rect.left - this.x) / this.zoom, y: (clientY - rect.top - this.y) / this.zoom };
+  }
+
+  toClient(point: Point): Point {
+    const rect = this.stage.getBoundingClientRect();
+    return { x: rect.left + this.x + point.x * this.zoom, y: rect.top + this.y + point.y * this.zoom };
+  }
+
+  panBy(dx: number, dy: number): void {
+    this.set(this.x + dx, this.y + dy, this.zoom);
+  }
+
+  /** Zooms so that the world point under the client point stays there. */
+  zoomAt(clientX: number, clientY: number, factor: number): void {
+    const rect = this.stage.getBoundingClientRect();
+    const zoom = clamp(this.zoom * factor, minZoom, maxZoom);
+    const [px, py] = [clientX - rect.left, clientY - rect.top];
+    const scale = zoom / this.zoom;
+    this.set(px - (px - this.x) * scale, py - (py - this.y) * scale, zoom);
+  }
+
+  zoomBy(factor: number): void {
+    const rect = this.stage.getBoundingClientRect();
+    this.zoomAt(rect.left + rect.width / 2, rect.top + rect.height / 2, factor);
+  }
+
+  fit(bounds: Box, padding = 48, largest = 1): void {
+    const { w, h } = this.size;
+    if (w === 0 || h === 0) return;
+    if (bounds.w === 0) {
+      this.set(padding, h / 3, 1);
+      return;
+    }
+    const pad = Math.min(padding, w / 8, h / 8);
+    const zoom = clamp(Math.min((w - 2 * pad) / bounds.w, (h - 2 * pad) / bounds.h), minZoom, largest);
+    this.set((w - bounds.w * zoom) / 2 - bounds.x * zoom, (h - bounds.h * zoom) / 2 - bounds.y * zoom, zoom);
+  }
+
+  /** Moves as little as needed to bring a box into view. */
+  reveal(box: Box, margin = 32): void {
+    const seen = this.seen;
+    const m = margin / this.zoom;
+    const dx = shift(box.x - m, box.x + box.w + m, seen.x, seen.x + seen.w);
+    const dy = shift(box.y - m, box.y + box.h + m, seen.y, seen.y + seen.h);
+    if (dx !== 0 || dy !== 0) this.panBy(-dx * this.zoom, -dy * this.zoom);
+  }
+
+  set(x: number, y: number, zoom: number): void {
+    this.x = x;
+    this.y = y;
+    this.zoom = zoom;
+    this.world.style.transform = `translate(${x}px, ${y}px) scale(${zoom})`;
+    this.changed();
+  }
+}
+
+/** How far to move so that from…to lies within start…end; its start wins when it is larger. */
+function shift(from: number, to: number, start: number, end: number): number {
+  if (from < start || to - from > end - start) return from - start;
+  return to > end ? to - end : 0;
+}
+
+export function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}
+
+export function intersects(a: Box, b: Box): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+export function contains(outer: Box, inner: Box): boolean {
+  return outer.x <= inner.x && outer.y <= inner.y && inner.x + inner.w <= outer.x + outer.w && inner.y + inner.h <= outer.y + outer.h;
+}
+
+export function grow(box: Box, dx: number, dy: number): Box {
+  return { x: box.x - dx, y: box.y - dy, w: box.w + 2 * dx, h: box.h + 2 * dy };
+}
