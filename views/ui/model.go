@@ -1,0 +1,130 @@
+// Package ui owns what every page shares: the shell with its rail and breadcrumb, marks, times, empty
+// states, and the words for durations. It must not know any page, request or engine call.
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+)
+
+// Page is what the shell needs to know of the page that it frames.
+type Page struct {
+	Title     string
+	Section   string // the rail's entry that is current: home, workflows, executions, tasks, workers, settings
+	Crumbs    []Crumb
+	Team      string
+	User      string
+	OpenTasks int
+	CSRF      string
+	Theme     string // "", light or dark; "" follows the system
+	Density   string // "" or compact
+	Notice    string // shown on every page, e.g. what local mode means on an open address
+	Islands   []string
+	Actions   templ.Component // buttons of the head, the primary one last; nil = none
+	Wide      bool            // the page fills the window below the head and scrolls inside
+}
+
+// Crumb is a step of the breadcrumb before the page's own title.
+type Crumb struct {
+	Label, URL string
+}
+
+// Entry is a link of the rail.
+type Entry struct {
+	Key, Label, URL, Icon string
+	Count                 int
+}
+
+func rail(p Page) []Entry {
+	return []Entry{
+		{"home", "Home", "/", "home", 0},
+		{"workflows", "Workflows", "/workflows", "flow", 0},
+		{"executions", "Executions", "/executions", "runs", 0},
+		{"tasks", "Tasks", "/tasks", "tasks", p.OpenTasks},
+		{"workers", "Workers", "/workers", "workers", 0},
+		{"settings", "Settings", "/settings", "settings", 0},
+	}
+}
+
+func (p Page) documentTitle() string {
+	if p.OpenTasks > 0 && p.Section == "tasks" {
+		return fmt.Sprintf("(%d) %s · Weftline", p.OpenTasks, p.Title)
+	}
+	return p.Title + " · Weftline"
+}
+
+// Iso is an instant for machines, as the API writes it.
+func Iso(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Exact is an instant for people, with its zone; scripts turn it into the viewer's own.
+func Exact(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") }
+
+// Ago says how far an instant lies from now: "3 min ago", "in 8 s", "just now".
+func Ago(t, now time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case d > -time.Second && d < 5*time.Second:
+		return "just now"
+	case d < 0:
+		return "in " + rough(-d)
+	default:
+		return rough(d) + " ago"
+	}
+}
+
+// rough is a duration in its largest unit.
+func rough(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return count(d.Seconds(), "s")
+	case d < time.Hour:
+		return count(d.Minutes(), "min")
+	case d < 48*time.Hour:
+		return count(d.Hours(), "h")
+	default:
+		return count(d.Hours()/24, "days")
+	}
+}
+
+func count(n float64, unit string) string {
+	return strconv.Itoa(int(math.Round(n))) + " " + unit
+}
+
+// Duration is a length of time as precise as a person needs: "840 ms", "12.4 s", "3 min 20 s", "2 days 4 h".
+func Duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + " s"
+	case d < time.Hour:
+		return two(d, time.Minute, "min", time.Second, "s")
+	case d < 24*time.Hour:
+		return two(d, time.Hour, "h", time.Minute, "min")
+	default:
+		return two(d, 24*time.Hour, "days", time.Hour, "h")
+	}
+}
+
+func two(d, large time.Duration, largeUnit string, small time.Duration, smallUnit string) string {
+	words := fmt.Sprintf("%d %s", d/large, largeUnit)
+	if rest := d % large / small; rest > 0 {
+		words += fmt.Sprintf(" %d %s", rest, smallUnit)
+	}
+	return words
+}
+
+// Plural counts things in words: Plural(2, "task") = "2 tasks".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
