@@ -7,12 +7,6 @@
 --
 -- JSON that may hold any text a person sends is json or bytea, never jsonb: jsonb refuses \u0000.
 
--- The number of partitions is fixed when the database is made; a start with another number is refused.
-create table partitioning (
-    single boolean primary key default true check (single),
-    partitions smallint not null check (partitions > 0)
-);
-
 -- One row an execution for lists and look-ups; written when it begins and when its status changes.
 create table executions (
     id uuid primary key,

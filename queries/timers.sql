@@ -1,0 +1,17 @@
+-- name: FireTimers :many
+-- Wakes the executions whose timer is due, earliest first.
+with due as (
+    delete from timers t using (
+        select timers.execution_id from timers where timers.due_at <= now()
+        order by timers.due_at, timers.execution_id limit @batch for update skip locked
+    ) d
+    where t.execution_id = d.execution_id
+    returning t.execution_id
+), woken as (
+    select wake(array_agg(due.execution_id)) from due having count(*) > 0
+)
+select due.execution_id from due, woken;
+
+-- name: NextTimer :one
+-- Seconds until the next timer; null when there is none.
+select extract(epoch from min(due_at) - now())::float8 as seconds from timers;
