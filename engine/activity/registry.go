@@ -23,14 +23,7 @@ type Call struct {
 
 	Execution, Workflow, Activity, Item, CorrelationID, Team string
 
-	Log func(stream, line string) // stdout, stderr or system; nil = nobody reads
-}
-
-// log writes one line for the people who watch this attempt.
-func (c Call) log(stream, format string, args ...any) {
-	if c.Log != nil {
-		c.Log(stream, fmt.Sprintf(format, args...))
-	}
+	Log func(stream, line string) // for people who watch: stdout, stderr or system; nil = nobody does
 }
 
 // Outcome is what an attempt came to: Value in the shape of the type's result, or Err. RetryAfter is what
@@ -43,9 +36,8 @@ type Outcome struct {
 
 // Classes of error.
 const (
-	classActivity       = "activity"
-	classInfrastructure = "infrastructure"
-	classExternal       = "external"
+	classActivity = "activity" // the definition, or what it was given
+	classExternal = "external" // the other side
 )
 
 // fail makes the outcome of an attempt that did not succeed.
@@ -91,7 +83,7 @@ func (r *Registry) Types() []string {
 func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 	runner, ok := r.runners[call.Type]
 	if !ok {
-		return fail("engine.unsupported_type", classInfrastructure, nil,
+		return fail("engine.unsupported_type", classActivity, nil,
 			"this worker cannot run activities of type %s; run it on a worker that can", call.Type)
 	}
 	return runner.Run(ctx, call)
