@@ -1,0 +1,166 @@
+package api
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"weftline/app/strictjson"
+	"weftline/engine"
+	"weftline/engine/flow"
+)
+
+// body reads the request's JSON body into T. No body at all is the same as {}.
+func body[T any](c *fiber.Ctx) (T, error) {
+	var target T
+	if len(c.Body()) == 0 {
+		return target, nil
+	}
+	if mediaType := mediaTypeOf(c); mediaType != "" && mediaType != fiber.MIMEApplicationJSON {
+		return target, engine.Refuse("unsupported_media", "send the body as Content-Type: application/json, not "+mediaType)
+	}
+	value, err := strictjson.Parse(c.Body())
+	if err != nil {
+		return target, unreadable("bad_request", err)
+	}
+	if _, isObject := value.(map[string]any); !isObject {
+		return target, engine.Refuse("bad_request", "the body must be a JSON object")
+	}
+	if err := strictjson.Assign(value, &target); err != nil {
+		return target, unreadable("invalid_input", err)
+	}
+	return target, nil
+}
+
+func mediaTypeOf(c *fiber.Ctx) string {
+	mediaType, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
+	return strings.ToLower(strings.TrimSpace(mediaType))
+}
+
+func unreadable(code string, err error) error {
+	refusal := &engine.Error{Code: code, Message: err.Error()}
+	var at *strictjson.Error
+	if errors.As(err, &at) {
+		refusal.Problems = []flow.Problem{{
+			Path: at.Pointer, Pos: flow.Pos{Line: at.Line, Column: at.Column, EndLine: at.Line, EndColumn: at.Column},
+			Code: code, Severity: "error", Message: at.Message,
+		}}
+	}
+	return refusal
+}
+
+// missing refuses a body without one of its required fields.
+func missing(field string) error {
+	return unreadable("invalid_input", &strictjson.Error{Pointer: "/" + field, Message: "the field " + strconv.Quote(field) + " is required"})
+}
+
+// idOf reads an id from the path. What is no id names nothing, so it is not found.
+func idOf(c *fiber.Ctx, name string) (uuid.UUID, error) {
+	text := c.Params(name)
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != 36 {
+		return uuid.Nil, engine.Refuse("not_found", "there is nothing with the id "+strconv.Quote(text))
+	}
+	return id, nil
+}
+
+// numberOf reads a whole number of at least 1 from the path.
+func numberOf(c *fiber.Ctx, name string) (int, error) {
+	number, err := strconv.Atoi(c.Params(name))
+	if err != nil || number < 1 {
+		return 0, engine.Refuse("not_found", "there is no "+name+" "+strconv.Quote(c.Params(name)))
+	}
+	return number, nil
+}
+
+// query reads query parameters and keeps the first complaint.
+type query struct {
+	c   *fiber.Ctx
+	err error
+}
+
+func (q *query) text(name string) string { return q.c.Query(name) }
+
+// list answers all values of a parameter that may be repeated or hold commas.
+func (q *query) list(name string) []string {
+	var all []string
+	for _, value := range q.c.Context().QueryArgs().PeekMulti(name) {
+		for _, part := range strings.Split(string(value), ",") {
+			if part != "" {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
+}
+
+func (q *query) number(name string, least, most, otherwise int64) int64 {
+	text := q.c.Query(name)
+	if text == "" {
+		return otherwise
+	}
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || number < least || number > most {
+		q.refuse(name, "a whole number from "+strconv.FormatInt(least, 10)+" to "+strconv.FormatInt(most, 10))
+	}
+	return number
+}
+
+func (q *query) truth(name string) bool {
+	text := q.c.Query(name)
+	if text != "" && text != "true" && text != "false" {
+		q.refuse(name, "true or false")
+	}
+	return text == "true"
+}
+
+func (q *query) time(name string) *time.Time {
+	text := q.c.Query(name)
+	if text == "" {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		q.refuse(name, "a time such as 2026-03-29T00:30:00.000Z")
+	}
+	return &at
+}
+
+func (q *query) id(name string) *uuid.UUID {
+	text := q.c.Query(name)
+	if text == "" {
+		return nil
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		q.refuse(name, "an id (a UUID)")
+	}
+	return &id
+}
+
+// labels reads ?label=k=v, which may be repeated.
+func (q *query) labels() map[string]string {
+	labels := map[string]string{}
+	for _, pair := range q.list("label") {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			q.refuse("label", "key=value")
+		}
+		labels[key] = value
+	}
+	return labels
+}
+
+func (q *query) page() engine.PageRequest {
+	return engine.PageRequest{Limit: int(q.number("limit", 1, 500, 50)), Cursor: q.text("cursor")}
+}
+
+func (q *query) refuse(name, expected string) {
+	if q.err == nil {
+		q.err = engine.Refuse("bad_request", "the query parameter "+name+" must be "+expected+", not "+strconv.Quote(q.c.Query(name)))
+	}
+}

@@ -1,0 +1,59 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+
+	"github.com/gofiber/fiber/v2"
+
+	"weftline/engine"
+)
+
+// Asking is who asks with one request, and by what.
+type Asking struct {
+	engine.Who
+	Session string // the session's id when a cookie said who, else ""
+	Token   string // the API token when a header said who, else ""
+}
+
+type askingKey struct{}
+
+// Keep stores who asks with the request.
+func Keep(c *fiber.Ctx, asking Asking) { c.Locals(askingKey{}, asking) }
+
+// Of answers who asks; ok is false for a request without a valid credential.
+func Of(c *fiber.Ctx) (asking Asking, ok bool) {
+	asking, ok = c.Locals(askingKey{}).(Asking)
+	return asking, ok
+}
+
+// Who answers who asks in the form that the engine wants. It is only for handlers of routes that need a
+// right: there it is always known.
+func Who(c *fiber.Ctx) engine.Who {
+	asking, _ := Of(c)
+	return asking.Who
+}
+
+// CSRF answers the token that writes of this browser session must repeat, "" without a session. It is
+// derived from the session id, so it lives and dies with the session and needs no storage.
+func CSRF(c *fiber.Ctx) string {
+	asking, _ := Of(c)
+	return csrfOf(asking.Session)
+}
+
+// CSRFMatches compares in constant time.
+func (a Asking) CSRFMatches(given string) bool {
+	want := csrfOf(a.Session)
+	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(given)) == 1
+}
+
+func csrfOf(session string) string {
+	if session == "" {
+		return ""
+	}
+	mac := hmac.New(sha256.New, []byte(session))
+	mac.Write([]byte("weftline csrf"))
+	return hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,89 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"weftline/app/auth"
+	"weftline/engine"
+)
+
+// requestTime bounds what one request may keep the engine busy. Sockets live on after their request.
+const requestTime = 30 * time.Second
+
+// guard is what stands before each handler: who asks, may they, is it really them (CSRF), and the body.
+func (s *Server) guard(route Route) fiber.Handler {
+	limit := route.MaxBody
+	if limit == 0 {
+		limit = s.payloadMax + envelope
+	}
+	return func(c *fiber.Ctx) error {
+		ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+		defer cancel()
+		c.SetUserContext(ctx)
+		if route.Needs != auth.Public {
+			if err := s.admit(c, route); err != nil {
+				return err
+			}
+		}
+		if err := readBody(c, limit); err != nil {
+			return err
+		}
+		if err := s.refuseForgery(c, route); err != nil {
+			return err
+		}
+		return route.Handle(c)
+	}
+}
+
+func (s *Server) admit(c *fiber.Ctx, route Route) error {
+	asking, err := s.gate.Read(c)
+	if err != nil && s.mayEnterLocally(c, route, err) {
+		asking, err = s.gate.SignInLocally(c)
+	}
+	if err != nil {
+		return err
+	}
+	if wait := s.requests.Count(asking.TeamName + "/" + asking.User); wait > 0 {
+		return &engine.Error{Code: "rate_limited", Message: "too many requests of one user",
+			RetryAfterSeconds: int(wait.Seconds()) + 1}
+	}
+	if !auth.May(asking.Who, route.Needs) {
+		return engine.Refuse("forbidden", "this needs the right "+string(route.Needs)+", which "+asking.User+" does not have here")
+	}
+	return nil
+}
+
+// mayEnterLocally: looking at a page signs the local user in; nothing else does.
+func (s *Server) mayEnterLocally(c *fiber.Ctx, route Route, err error) bool {
+	var refusal *engine.Error
+	return s.gate.Local && route.Kind == Page && c.Method() == fiber.MethodGet &&
+		c.Get(fiber.HeaderAuthorization) == "" && errors.As(err, &refusal) && refusal.Code == "unauthenticated"
+}
+
+// refuseForgery: a write by cookie must repeat the session's CSRF token and come from our own pages.
+// A request with a token in its header cannot be forged by another site.
+func (s *Server) refuseForgery(c *fiber.Ctx, route Route) error {
+	asking, known := auth.Of(c)
+	if !known || asking.Session == "" || isSafe(c.Method()) {
+		return nil
+	}
+	if site := c.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return engine.Refuse("forbidden", "writes from another site are refused")
+	}
+	given := c.Get("X-CSRF-Token")
+	if given == "" && route.Kind == Page {
+		given = c.FormValue("_csrf")
+	}
+	if !asking.CSRFMatches(given) {
+		return engine.Refuse("forbidden", "the X-CSRF-Token header is missing or is not of this session; reload the page")
+	}
+	return nil
+}
+
+func isSafe(method string) bool {
+	return method == fiber.MethodGet || method == fiber.MethodHead || method == fiber.MethodOptions
+}

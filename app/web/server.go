@@ -1,0 +1,121 @@
+// Package web is the Fiber application: the one route table, what stands before each handler (request id,
+// credentials, rights, CSRF, limits, security headers), the form of errors, and the pages. It must not know
+// how the engine works; it calls engine.Door.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"weftline/app/api"
+	"weftline/app/auth"
+	"weftline/app/live"
+	"weftline/app/metrics"
+	"weftline/engine"
+)
+
+// Options say what a server serves and to whom.
+type Options struct {
+	Door       engine.Door
+	Identity   Identity
+	Health     api.Health
+	Log        *slog.Logger
+	Metrics    *metrics.Metrics
+	PayloadMax int // bytes of one input, signal, event or form
+
+	Local      bool     // local mode: nobody signs in, the one local user is admin
+	AnyAddress bool     // local mode is open to other machines
+	Hosts      []string // names that local mode answers to; empty = all
+
+	Mounts []Route // routes of built-in extras, such as the demo server
+}
+
+// Identity is what the server needs to know of tokens and sessions.
+type Identity interface {
+	auth.Identity
+	api.Identity
+}
+
+// Server is the web application.
+type Server struct {
+	app     *fiber.App
+	log     *slog.Logger
+	gate    *auth.Gate
+	hub     *live.Hub
+	pages   *Pages
+	metrics *metrics.Metrics
+	routes  []Route
+
+	hosts      []string
+	payloadMax int
+	requests   *auth.Throttle
+	draining   atomic.Bool
+}
+
+// requestsPerMinute of one user; far above what a person or a well-behaved program needs.
+const requestsPerMinute = 600_000
+
+// New puts the application together; Listen starts it.
+func New(o Options) *Server {
+	s := &Server{
+		log: o.Log, metrics: o.Metrics, hosts: o.Hosts, payloadMax: o.PayloadMax,
+		gate:     auth.NewGate(o.Identity, o.Local),
+		pages:    &Pages{Door: o.Door},
+		requests: auth.NewThrottle(requestsPerMinute, time.Minute),
+	}
+	if o.Local {
+		s.pages.Local = &LocalNotice{AnyAddress: o.AnyAddress}
+	}
+	s.hub = live.NewHub(live.Options{Door: o.Door, Gate: s.gate, Log: o.Log, Metrics: o.Metrics})
+	s.app = fiber.New(fiber.Config{
+		AppName: "Weftline", DisableStartupMessage: true, ErrorHandler: s.fail,
+		Immutable:         true, // strings of a request outlive it: the engine keeps some
+		CaseSensitive:     true,
+		StrictRouting:     true,
+		UnescapePath:      true,
+		StreamRequestBody: true, DisablePreParseMultipartForm: true, // see readBody
+		ReadTimeout: 60 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
+		ReadBufferSize: 16 << 10, // bytes of request headers
+	})
+	s.app.Server().KeepHijackedConns = true // sockets are the hub's own, see package live
+	s.app.Use(identify, secure, s.observe, drainBody, s.refuseWhileDraining, s.refuseForeignHosts)
+	s.app.Get(staticPrefix+"*", serveStatic)
+	calls := api.New(api.Options{Door: o.Door, Identity: o.Identity, Health: o.Health, PayloadMax: o.PayloadMax, Table: s.operations})
+	s.routes = append(table(calls, s.hub, o.Metrics), append(s.pages.Routes(), o.Mounts...)...)
+	for _, route := range s.routes {
+		s.app.Add(route.Method, route.Path, s.guard(route))
+	}
+	return s
+}
+
+// App is the Fiber application, for tests.
+func (s *Server) App() *fiber.App { return s.app }
+
+// Routes is the whole route table.
+func (s *Server) Routes() []Route { return s.routes }
+
+// Serve answers on the listener until Shutdown.
+func (s *Server) Serve(listener net.Listener) error { return s.app.Listener(listener) }
+
+// Shutdown stops taking requests, lets those at work finish within the context, and tells the sockets.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.draining.Store(true)
+	s.hub.Close()
+	return s.app.ShutdownWithContext(ctx)
+}
+
+func accessLevel(path string, status int) slog.Level {
+	switch {
+	case status >= 500:
+		return slog.LevelWarn
+	case strings.HasPrefix(path, staticPrefix), path == "/healthz", path == "/readyz", path == "/metrics":
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
