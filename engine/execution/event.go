@@ -10,12 +10,84 @@ type EventType string
 
 // Event is one entry of a history. Seq counts 1..n without gaps within an execution.
 type Event struct {
-	Seq      int64
-	Type     EventType
-	At       time.Time // UTC, millisecond precision
-	Activity string    // id; a single-activity loop body uses the id of its loop
-	Item     string    // item key, "outer/inner" in a loop in a loop; "" = none
-	Attempt  int       // 0 = none
-	Worker   string    // who ran it; "" = none
-	Data     any       // the payload struct of its type (pointer), or nil
+	Seq          int64
+	Type         EventType
+	At           time.Time // UTC, millisecond precision
+	Activity     string    // id; a single-activity loop body uses the id of its loop
+	Item         string    // item key, "outer/inner" in a loop in a loop; "" = none
+	Hook         string    // onError, onExit or ""
+	Compensating bool      // of the activity that undoes, not of the one that did
+	Attempt      int       // 0 = none
+	Worker       string    // who ran it; "" = none
+	Data         any       // the payload struct of its type (pointer), or nil
+}
+
+// Event types. Those of activities carry Activity.
+const (
+	WorkflowCreated     EventType = "WorkflowCreated"
+	WorkflowValidated   EventType = "WorkflowValidated"
+	WorkflowScheduled   EventType = "WorkflowScheduled"
+	VariablesSet        EventType = "VariablesSet"
+	WorkflowStarted     EventType = "WorkflowStarted"
+	WorkflowPaused      EventType = "WorkflowPaused"
+	WorkflowResumed     EventType = "WorkflowResumed"
+	WorkflowEnding      EventType = "WorkflowEnding" // how it will end is decided; clean-up follows
+	WorkflowCompleted   EventType = "WorkflowCompleted"
+	WorkflowFailed      EventType = "WorkflowFailed"
+	WorkflowCancelled   EventType = "WorkflowCancelled"
+	WorkflowTimedOut    EventType = "WorkflowTimedOut"
+	WorkflowCompensated EventType = "WorkflowCompensated"
+	WorkflowRetried     EventType = "WorkflowRetried"
+
+	ActivityReady           EventType = "ActivityReady"
+	ActivityDispatched      EventType = "ActivityDispatched"
+	ActivityStarted         EventType = "ActivityStarted"
+	ActivityWaiting         EventType = "ActivityWaiting"
+	ActivityCompleted       EventType = "ActivityCompleted"
+	ActivityFailed          EventType = "ActivityFailed"
+	ActivityTimedOut        EventType = "ActivityTimedOut"
+	ActivitySkipped         EventType = "ActivitySkipped"
+	ActivityCancelled       EventType = "ActivityCancelled"
+	ActivityRetryScheduled  EventType = "ActivityRetryScheduled"
+	ActivityRepeatScheduled EventType = "ActivityRepeatScheduled"
+	ItemCompleted           EventType = "ItemCompleted"
+	ItemFailed              EventType = "ItemFailed"
+
+	TimerScheduled EventType = "TimerScheduled"
+	TimerFired     EventType = "TimerFired"
+	SignalReceived EventType = "SignalReceived"
+	SignalConsumed EventType = "SignalConsumed"
+
+	HumanTaskCreated   EventType = "HumanTaskCreated"
+	HumanTaskClaimed   EventType = "HumanTaskClaimed"
+	HumanTaskUnclaimed EventType = "HumanTaskUnclaimed"
+	HumanTaskAssigned  EventType = "HumanTaskAssigned"
+	HumanTaskCommented EventType = "HumanTaskCommented"
+	HumanTaskVoted     EventType = "HumanTaskVoted"
+	HumanTaskDecided   EventType = "HumanTaskDecided"
+	HumanTaskReminded  EventType = "HumanTaskReminded"
+	HumanTaskEscalated EventType = "HumanTaskEscalated"
+	HumanTaskExpired   EventType = "HumanTaskExpired"
+
+	ChildStarted   EventType = "ChildStarted"
+	ChildCompleted EventType = "ChildCompleted"
+	ChildFailed    EventType = "ChildFailed"
+
+	CompensationStarted   EventType = "CompensationStarted"
+	CompensationCompleted EventType = "CompensationCompleted"
+	CompensationFailed    EventType = "CompensationFailed"
+
+	PermitAcquired EventType = "PermitAcquired"
+	PermitReleased EventType = "PermitReleased"
+	LeaseAcquired  EventType = "LeaseAcquired"
+	LeaseExpired   EventType = "LeaseExpired"
+)
+
+// Terminal reports whether the event ends the execution.
+func (t EventType) Terminal() bool {
+	switch t {
+	case WorkflowCompleted, WorkflowFailed, WorkflowCancelled, WorkflowTimedOut, WorkflowCompensated:
+		return true
+	}
+	return false
 }
