@@ -33,6 +33,9 @@ import (
 //go:embed *.sql
 var embedded embed.FS
 
+// Files are the embedded migrations, named as golang-migrate wants them.
+var Files fs.FS = embedded
+
 // lockTimeout bounds the wait for another replica that is migrating, and for table
 // locks that running replicas hold.
 const lockTimeout = 10 * time.Minute
@@ -50,12 +53,12 @@ func (s Status) Current() bool { return s.Version == s.Latest && !s.Dirty }
 // Up applies the missing migrations. Any number of replicas may call it at once: one
 // works, the others wait for it. Cancelling ctx stops between two migrations.
 func Up(ctx context.Context, databaseURL string) error {
-	return up(ctx, databaseURL, embedded)
+	return up(ctx, databaseURL, Files)
 }
 
 // ReadStatus looks without changing anything but the empty version table.
 func ReadStatus(ctx context.Context, databaseURL string) (Status, error) {
-	r, err := open(ctx, databaseURL, embedded)
+	r, err := open(ctx, databaseURL, Files)
 	if err != nil {
 		return Status{}, err
 	}
