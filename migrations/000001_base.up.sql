@@ -113,7 +113,7 @@ create table idempotency_keys (
     operation  text not null,
     key        text not null,
     body_hash  bytea not null,
-    answer     jsonb,
+    answer     json,
     created_at timestamptz not null default now(),
     primary key (team_id, operation, key)
 );
@@ -127,7 +127,7 @@ create table audit (
     actor   text not null,
     action  text not null,
     target  text not null default '',
-    detail  jsonb not null default '{}',
+    detail  json not null default '{}',
     address text not null default '',
     request text not null default ''
 );

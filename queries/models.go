@@ -18,7 +18,7 @@ type Audit struct {
 	Actor   string
 	Action  string
 	Target  string
-	Detail  json.RawMessage
+	Detail  []byte
 	Address string
 	Request string
 }
@@ -84,7 +84,7 @@ type IdempotencyKey struct {
 	Operation string
 	Key       string
 	BodyHash  []byte
-	Answer    json.RawMessage
+	Answer    []byte
 	CreatedAt time.Time
 }
 
