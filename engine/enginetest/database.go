@@ -54,7 +54,7 @@ func Pool(t testing.TB) *pgxpool.Pool {
 func (s *server) create(t testing.TB, template string) string {
 	t.Helper()
 	name := testPrefix + randomHex()
-	s.admin(t, "create database "+name+" template "+template)
+	s.admin(t, "create database "+name+" template "+template+s.strategy)
 	t.Cleanup(func() { s.admin(t, "drop database "+name+" with (force)") })
 	return withDatabase(s.url, name)
 }

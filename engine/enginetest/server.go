@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -24,6 +25,7 @@ import (
 type server struct {
 	url      url.URL // of an administrator's database on it
 	template string  // a migrated database that tests get copies of
+	strategy string  // how to copy it fast
 }
 
 var shared = sync.OnceValues(func() (*server, error) {
@@ -107,6 +109,9 @@ func (s *server) prepare(ctx context.Context, private bool) error {
 		return err
 	}
 	s.template = templatePrefix + hash
+	if !strings.HasPrefix(conn.PgConn().ParameterStatus("server_version"), "14.") {
+		s.strategy = " strategy file_copy" // 14 knows no other; later ones log each page by default
+	}
 	if private {
 		if err := s.sweep(ctx, conn); err != nil {
 			return err
