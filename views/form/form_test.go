@@ -1,0 +1,158 @@
+package form
+
+import (
+	"encoding/json"
+	"net/url"
+	"reflect"
+	"testing"
+
+	"weftline/engine/flow"
+)
+
+const order = `{
+  "type": "object",
+  "required": ["customer", "lines", "express"],
+  "$defs": {"money": {"type": "number", "minimum": 0}},
+  "properties": {
+    "customer": {"type": "string", "title": "Customer number", "minLength": 3},
+    "express": {"type": "boolean"},
+    "channel": {"enum": ["web", "shop", 7], "default": "web"},
+    "placed": {"type": "string", "format": "date-time"},
+    "total": {"$ref": "#/$defs/money"},
+    "note": {"type": ["string", "null"], "maxLength": 500},
+    "address": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}, "zip": {"type": "string"}}},
+    "tags": {"type": "array", "items": {"type": "string"}, "default": ["new"]},
+    "lines": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["sku", "qty"],
+      "properties": {"sku": {"type": "string"}, "qty": {"type": "integer", "default": 1}}}},
+    "extra": {}
+  }
+}`
+
+func parseJSON(t *testing.T, text string) map[string]any {
+	t.Helper()
+	value, err := Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value.(map[string]any)
+}
+
+func TestKindsLabelsAndOrder(t *testing.T) {
+	schema := parseJSON(t, order)
+	form := Build(schema, Fill(schema, nil), nil)
+	type brief struct{ name, label, kind, value string }
+	var got []brief
+	for _, f := range form.Fields {
+		got = append(got, brief{f.Name, f.Label, f.Kind, f.Value})
+	}
+	want := []brief{
+		{"/customer", "Customer number", KindText, ""},
+		{"/lines", "Lines", KindList, ""},
+		{"/express", "Express", KindCheck, ""},
+		{"/address", "Address", KindObject, ""},
+		{"/channel", "Channel", KindChoice, `"web"`},
+		{"/extra", "Extra", KindJSON, ""},
+		{"/note", "Note", KindLong, ""},
+		{"/placed", "Placed", KindDateTime, ""},
+		{"/tags", "Tags", KindList, ""},
+		{"/total", "Total", KindNumber, ""},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("fields:\n got %v\nwant %v", got, want)
+	}
+	if rows := form.Fields[1].Fields; len(rows) != 1 || rows[0].Fields[1].Value != "1" {
+		t.Errorf("minItems and the default within a row are not there: %+v", rows)
+	}
+}
+
+func TestParseIsTheInverseOfFill(t *testing.T) {
+	schema := parseJSON(t, order)
+	value := parseJSON(t, `{"customer": "c-1", "express": true, "channel": 7, "placed": "2026-03-29T00:30:00Z",
+	  "total": 9007199254740993, "note": "two\nlines", "address": {"city": "Ulm"}, "tags": ["a", "b"],
+	  "lines": [{"sku": "x", "qty": 2}], "extra": {"a": [1, 2.5]}}`)
+	got, problems := Parse(schema, Fill(schema, value))
+	if len(problems) > 0 {
+		t.Fatalf("problems: %v", problems)
+	}
+	if !reflect.DeepEqual(got, value) {
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(value)
+		t.Errorf("got  %s\nwant %s", a, b)
+	}
+}
+
+func TestWhatCannotBecomeAValueIsAProblemAtItsField(t *testing.T) {
+	schema := parseJSON(t, order)
+	typed := url.Values{"/total": {"many"}, "/lines#": {"1"}, "/lines/0/sku": {"x"}, "/lines/0/qty": {"1.5"}, "/extra": {"{\n  oops"}}
+	_, problems := Parse(schema, typed)
+	form := Build(schema, typed, problems)
+	want := []string{"f-customer", "f-lines-0-qty", "f-extra", "f-total"}
+	var got []string
+	for _, p := range form.Problems {
+		got = append(got, p.Field)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("fields with problems = %v, want %v", got, want)
+	}
+	if f := form.Fields[9]; f.Value != "many" || f.Error == "" {
+		t.Errorf("what was typed must stay beside its complaint: %+v", f)
+	}
+}
+
+func TestOptionalGroupLeftEmptyIsAbsent(t *testing.T) {
+	schema := parseJSON(t, order)
+	value, _ := Parse(schema, url.Values{"/customer": {"abc"}})
+	for _, name := range []string{"address", "tags", "note", "channel"} {
+		if _, there := value[name]; there {
+			t.Errorf("%s is there though nothing was typed: %v", name, value[name])
+		}
+	}
+	if _, problems := Parse(schema, url.Values{"/address/zip": {"1"}}); !has(problems, "/address/city") {
+		t.Errorf("a group that was begun needs its required fields: %v", problems)
+	}
+}
+
+func TestRowsAreAddedAndRemoved(t *testing.T) {
+	schema := parseJSON(t, order)
+	typed := Fill(schema, parseJSON(t, `{"lines": [{"sku": "a", "qty": 1}, {"sku": "b", "qty": 2}, {"sku": "c", "qty": 3}]}`))
+	typed.Set(RemoveRow, "/lines/1")
+	if !Edit(schema, typed) {
+		t.Fatal("the remove button was not seen")
+	}
+	typed.Del(RemoveRow)
+	typed.Set(AddRow, "/lines")
+	Edit(schema, typed)
+	typed.Set("/lines/2/sku", "d")
+	got, _ := Parse(schema, typed)
+	want := parseJSON(t, `{"x": [{"sku": "a", "qty": 1}, {"sku": "c", "qty": 3}, {"sku": "d", "qty": 1}]}`)["x"]
+	if !reflect.DeepEqual(got["lines"], want) {
+		t.Errorf("lines = %v, want %v", got["lines"], want)
+	}
+}
+
+func TestProblemsOfTheEngineReachFieldsOrTheSummary(t *testing.T) {
+	form := Build(parseJSON(t, order), url.Values{}, []flow.Problem{
+		{Path: "/customer", Message: "too short"}, {Path: "", Message: "additional property x"},
+	})
+	want := []Problem{{"f-customer", "Customer number", "too short"}, {"", "", "additional property x"}}
+	if !reflect.DeepEqual(form.Problems, want) {
+		t.Errorf("problems = %v, want %v", form.Problems, want)
+	}
+}
+
+func TestBrokenJSONSaysWhere(t *testing.T) {
+	_, err := Decode("{\n  \"a\": 1,\n  oops\n}")
+	want := "this is not JSON: invalid character 'o' looking for beginning of object key string (line 3, column 3)"
+	if err == nil || err.Error() != want {
+		t.Errorf("err = %v, want %s", err, want)
+	}
+}
+
+func has(problems []flow.Problem, path string) bool {
+	for _, p := range problems {
+		if p.Path == path {
+			return true
+		}
+	}
+	return false
+}
