@@ -95,7 +95,7 @@ func count(n float64, unit string) string {
 	return strconv.Itoa(int(math.Round(n))) + " " + unit
 }
 
-// Duration is a length of time as precise as a person needs: "840 ms", "12.4 s", "3 min 20 s", "2 days 4 h".
+// Duration is a length of time as precise as a person needs: "840 ms", "12.4 s", "3 min 20 s", "2 d 4 h".
 func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -109,7 +109,7 @@ func Duration(d time.Duration) string {
 	case d < 24*time.Hour:
 		return two(d, time.Hour, "h", time.Minute, "min")
 	default:
-		return two(d, 24*time.Hour, "days", time.Hour, "h")
+		return two(d, 24*time.Hour, "d", time.Hour, "h")
 	}
 }
 

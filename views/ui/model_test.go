@@ -29,7 +29,7 @@ func TestDuration(t *testing.T) {
 		12400 * time.Millisecond: "12.4 s",
 		200 * time.Second:        "3 min 20 s",
 		2 * time.Hour:            "2 h",
-		52 * time.Hour:           "2 days 4 h",
+		52 * time.Hour:           "2 d 4 h",
 	} {
 		if got := Duration(d); got != want {
 			t.Errorf("Duration(%v) = %q, want %q", d, got, want)
