@@ -1,0 +1,154 @@
+// Package config owns what can be set from outside: one Config, read from flags, then
+// from the environment, then from defaults, and checked as a whole. It knows the names
+// and forms of settings, never what a package does with them.
+//
+// The table in settings.go drives flags, environment, --help and the documentation.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+)
+
+// Config is everything that a command may need to know. Zero values say "none" where a
+// comment does not say otherwise.
+type Config struct {
+	Addr                string // host:port to listen on
+	LocalModeAnyAddress bool   // local mode may listen on another address than loopback
+	TLSClientCA         string // file of certificate authorities (PEM) whose clients are remote workers
+	BootstrapToken      string // an admin token of this value is made at start
+	Examples            bool   // load the example workflows on first start, serve their demo endpoints
+	EgressAllow         []netip.Prefix
+
+	DatabaseURL string // "" runs a private PostgreSQL in DataDir
+	DataDir     string
+	PostgresBin string // folder of the private PostgreSQL's binaries; "" searches
+
+	ExecutionMode ExecutionMode
+	Worker        Worker
+	Queue         Queue
+	Limits        Limits
+
+	LogFormat LogFormat
+	LogLevel  LogLevel
+}
+
+// Worker describes the pool in this process to the scheduler.
+type Worker struct {
+	Labels       map[string]string
+	Region       string
+	Zone         string
+	Concurrency  int      // activities at the same time
+	Queues       []string // empty = every queue
+	Partitions   []int    // that this pool claims from; empty = all
+	EnableScript []string // script languages that may run here; empty = none
+}
+
+// Queue says how ready work is spread, and when new work is held back.
+type Queue struct {
+	PartitionCount int // stored in the database; a start with another count is refused
+	Scheduling     Scheduling
+	Balance        Balance
+	WorkStealing   bool
+	Backpressure   Backpressure
+}
+
+// Backpressure begins when either bound is passed; 0 switches a bound off.
+type Backpressure struct {
+	QueueAge   time.Duration // of the oldest entry that is ready and not yet claimed
+	QueueDepth int           // entries that are ready
+	Action     BackpressureAction
+}
+
+// Limits are refused with 413 or 422, the limit in the message.
+type Limits struct {
+	PayloadBytes int // of one input, signal, event or form
+	OutputBytes  int // of one activity's output
+	ForEachItems int
+}
+
+// Validate checks what single values cannot: it answers every fault at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	faults = append(faults, c.checkAddr(), c.checkFiles())
+	check(c.DataDir != "" || c.DatabaseURL != "", "data-dir is empty: name a folder, or set DATABASE_URL")
+	check(c.BootstrapToken == "" || len(c.BootstrapToken) >= minTokenLength,
+		"WEFTLINE_BOOTSTRAP_TOKEN has %d characters: an admin token needs at least %d", len(c.BootstrapToken), minTokenLength)
+
+	check(c.Worker.Concurrency >= 1, "concurrency is %d: at least 1 activity must run at a time", c.Worker.Concurrency)
+	count := c.Queue.PartitionCount
+	check(count >= 1 && count <= maxPartitions, "partition-count is %d: from 1 to %d", count, maxPartitions)
+	for _, p := range c.Worker.Partitions {
+		check(p < count, "partitions names %d, and partition-count %d ends at %d", p, count, count-1)
+	}
+	check(c.Queue.Backpressure.QueueAge >= 0, "backpressure-queue-age is negative: 0 switches it off")
+	check(c.Queue.Backpressure.QueueDepth >= 0, "backpressure-queue-depth is negative: 0 switches it off")
+
+	check(c.Limits.PayloadBytes > 0, "limit-payload must be above 0")
+	check(c.Limits.OutputBytes > 0, "limit-output must be above 0")
+	check(c.Limits.ForEachItems > 0, "limit-for-each-items must be above 0")
+	return errors.Join(faults...)
+}
+
+const (
+	minTokenLength = 16   // what is guessed in no time is no credential
+	maxPartitions  = 1024 // each costs a claim query's attention
+)
+
+// checkAddr keeps local mode, which signs everybody in as admin, off the network.
+func (c *Config) checkAddr() error {
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return fmt.Errorf("addr %q must have the form host:port: %w", c.Addr, err)
+	}
+	if c.LocalModeAnyAddress || isLoopback(host) {
+		return nil
+	}
+	return fmt.Errorf("addr %s can be reached from other machines, and in local mode whoever reaches it is admin: "+
+		"listen on 127.0.0.1, or set WEFTLINE_LOCAL_MODE_ANY_ADDRESS=true if something else guards it", c.Addr)
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+func (c *Config) checkFiles() error {
+	var faults []error
+	if c.TLSClientCA != "" {
+		if _, err := os.Stat(c.TLSClientCA); err != nil {
+			faults = append(faults, fmt.Errorf("tls-client-ca: %w", err))
+		}
+	}
+	if c.PostgresBin != "" {
+		if _, err := os.Stat(c.PostgresBin); err != nil {
+			faults = append(faults, fmt.Errorf("postgres-bin: %w", err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// String lists every setting as the flags would be written, secrets hidden.
+func (c *Config) String() string {
+	var b strings.Builder
+	for _, s := range Settings() {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%s=%s", s.Name, s.show(c))
+	}
+	return b.String()
+}

@@ -1,0 +1,125 @@
+package config
+
+import (
+	"flag"
+	"net/url"
+)
+
+// Group puts settings under one heading; a command takes the groups that concern it.
+type Group string
+
+const (
+	Web      Group = "Web"
+	Database Group = "Database"
+	Pool     Group = "Worker pool"
+	Queueing Group = "Queue"
+	Limiting Group = "Limits"
+	Logging  Group = "Log"
+)
+
+// AllGroups are what the whole application takes.
+var AllGroups = []Group{Web, Database, Pool, Queueing, Limiting, Logging}
+
+// Setting is one row of the table. Name is the flag without its dashes, "" forms of a
+// value are shown as empty.
+type Setting struct {
+	Group   Group
+	Name    string
+	Env     string
+	Default string // in the form that flag and environment take
+	Form    string // what a value looks like, for --help
+	Help    string
+	EnvOnly bool // no flag: others on the machine can read a process's arguments
+	Secret  bool
+
+	value func(*Config) flag.Value
+}
+
+// Settings is the table, in the order in which help and documentation show it.
+func Settings() []Setting { return settings }
+
+var settings = []Setting{
+	{Group: Web, Name: "addr", Env: "WEFTLINE_ADDR", Default: "127.0.0.1:8080", Form: "HOST:PORT",
+		Help: "address to listen on; port 0 takes a free one", value: func(c *Config) flag.Value { return (*text)(&c.Addr) }},
+	{Group: Web, Name: "local-mode-any-address", Env: "WEFTLINE_LOCAL_MODE_ANY_ADDRESS", Default: "off", Form: "on|off",
+		Help: "let local mode, where everybody is admin, listen on an address that other machines reach", value: func(c *Config) flag.Value { return (*onOff)(&c.LocalModeAnyAddress) }},
+	{Group: Web, Name: "bootstrap-token", Env: "WEFTLINE_BOOTSTRAP_TOKEN", Form: "TOKEN", EnvOnly: true, Secret: true,
+		Help: "make an admin token of this value at start, for automation", value: func(c *Config) flag.Value { return (*text)(&c.BootstrapToken) }},
+	{Group: Web, Name: "tls-client-ca", Env: "WEFTLINE_TLS_CLIENT_CA", Form: "FILE",
+		Help: "authorities (PEM) whose client certificates identify remote workers", value: func(c *Config) flag.Value { return (*text)(&c.TLSClientCA) }},
+	{Group: Web, Name: "egress-allow", Env: "WEFTLINE_EGRESS_ALLOW", Form: "CIDR,…",
+		Help: "address ranges that activities may reach although they are loopback, private or link-local", value: func(c *Config) flag.Value { return (*prefixes)(&c.EgressAllow) }},
+	{Group: Web, Name: "examples", Env: "WEFTLINE_EXAMPLES", Default: "on", Form: "on|off",
+		Help: "load the example workflows on the first start and serve the endpoints that they call", value: func(c *Config) flag.Value { return (*onOff)(&c.Examples) }},
+
+	{Group: Database, Name: "database-url", Env: "DATABASE_URL", Form: "URL", Secret: true,
+		Help: "PostgreSQL 14 to 18 to use; without it a private one runs in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.DatabaseURL) }},
+	{Group: Database, Name: "data-dir", Env: "WEFTLINE_DATA_DIR", Default: "./data", Form: "FOLDER",
+		Help: "folder of the private PostgreSQL", value: func(c *Config) flag.Value { return (*text)(&c.DataDir) }},
+	{Group: Database, Name: "postgres-bin", Env: "WEFTLINE_POSTGRES_BIN", Form: "FOLDER",
+		Help: "binaries of the private PostgreSQL; without it the usual places are searched", value: func(c *Config) flag.Value { return (*text)(&c.PostgresBin) }},
+
+	{Group: Pool, Name: "concurrency", Env: "WEFTLINE_CONCURRENCY", Default: "16", Form: "N",
+		Help: "activities that run at the same time", value: func(c *Config) flag.Value { return (*number)(&c.Worker.Concurrency) }},
+	{Group: Pool, Name: "labels", Env: "WEFTLINE_LABELS", Form: "KEY=VALUE,…",
+		Help: "labels that activities may ask for", value: func(c *Config) flag.Value { return (*pairs)(&c.Worker.Labels) }},
+	{Group: Pool, Name: "region", Env: "WEFTLINE_REGION", Form: "NAME",
+		Help: "where this pool is, for locality", value: func(c *Config) flag.Value { return (*text)(&c.Worker.Region) }},
+	{Group: Pool, Name: "zone", Env: "WEFTLINE_ZONE", Form: "NAME",
+		Help: "where in the region this pool is", value: func(c *Config) flag.Value { return (*text)(&c.Worker.Zone) }},
+	{Group: Pool, Name: "queues", Env: "WEFTLINE_QUEUES", Form: "NAME,…",
+		Help: "queues to take work from; empty takes from all", value: func(c *Config) flag.Value { return (*names)(&c.Worker.Queues) }},
+	{Group: Pool, Name: "partitions", Env: "WEFTLINE_PARTITIONS", Form: "N-M,…",
+		Help: "partitions to claim from, as 0-7,12; empty claims from all", value: func(c *Config) flag.Value { return (*ranges)(&c.Worker.Partitions) }},
+	{Group: Pool, Name: "enable-script", Env: "WEFTLINE_ENABLE_SCRIPT", Form: "LANGUAGE,…",
+		Help: "script languages that may run here: bash, python, node; empty allows none", value: func(c *Config) flag.Value {
+			return &someOf{&c.Worker.EnableScript, []string{"bash", "python", "node"}}
+		}},
+
+	{Group: Queueing, Name: "execution-mode", Env: "WEFTLINE_EXECUTION_MODE", Default: string(LocalSync), Form: "MODE",
+		Help: "what `mode: default` of a workflow means: server, local_sync or local_async", value: func(c *Config) flag.Value { return oneOf(&c.ExecutionMode, Server, LocalSync, LocalAsync) }},
+	{Group: Queueing, Name: "partition-count", Env: "WEFTLINE_PARTITION_COUNT", Default: "32", Form: "N",
+		Help: "partitions of a new database; an existing one refuses another count", value: func(c *Config) flag.Value { return (*number)(&c.Queue.PartitionCount) }},
+	{Group: Queueing, Name: "scheduling", Env: "WEFTLINE_SCHEDULING", Default: string(Priority), Form: "POLICY",
+		Help: "which ready work goes first: fifo, priority, deadline, weighted_fair or tenant_aware", value: func(c *Config) flag.Value {
+			return oneOf(&c.Queue.Scheduling, FIFO, Priority, Deadline, WeightedFair, TenantAware)
+		}},
+	{Group: Queueing, Name: "balance", Env: "WEFTLINE_BALANCE", Default: string(LeastLoaded), Form: "POLICY",
+		Help: "which worker gets it: least_loaded, round_robin, least_active, resource_aware, priority_aware or locality_aware", value: func(c *Config) flag.Value {
+			return oneOf(&c.Queue.Balance, LeastLoaded, RoundRobin, LeastActive, ResourceAware, PriorityAware, LocalityAware)
+		}},
+	{Group: Queueing, Name: "work-stealing", Env: "WEFTLINE_WORK_STEALING", Default: "on", Form: "on|off",
+		Help: "let an idle pool take work from partitions of others", value: func(c *Config) flag.Value { return (*onOff)(&c.Queue.WorkStealing) }},
+	{Group: Queueing, Name: "backpressure-queue-age", Env: "WEFTLINE_BACKPRESSURE_QUEUE_AGE", Default: "0s", Form: "DURATION",
+		Help: "hold new work back when the oldest ready entry is older; 0s never does", value: func(c *Config) flag.Value { return (*duration)(&c.Queue.Backpressure.QueueAge) }},
+	{Group: Queueing, Name: "backpressure-queue-depth", Env: "WEFTLINE_BACKPRESSURE_QUEUE_DEPTH", Default: "0", Form: "N",
+		Help: "hold new work back when more entries are ready; 0 never does", value: func(c *Config) flag.Value { return (*number)(&c.Queue.Backpressure.QueueDepth) }},
+	{Group: Queueing, Name: "backpressure-action", Env: "WEFTLINE_BACKPRESSURE_ACTION", Default: string(HoldInQueue), Form: "ACTION",
+		Help: "how: slow answers later, queue accepts without starting, reject answers 503", value: func(c *Config) flag.Value {
+			return oneOf(&c.Queue.Backpressure.Action, SlowDown, HoldInQueue, Reject)
+		}},
+
+	{Group: Limiting, Name: "limit-payload", Env: "WEFTLINE_LIMIT_PAYLOAD", Default: "1MiB", Form: "SIZE",
+		Help: "largest input, signal, event or form", value: func(c *Config) flag.Value { return (*size)(&c.Limits.PayloadBytes) }},
+	{Group: Limiting, Name: "limit-output", Env: "WEFTLINE_LIMIT_OUTPUT", Default: "16MiB", Form: "SIZE",
+		Help: "largest output of an activity", value: func(c *Config) flag.Value { return (*size)(&c.Limits.OutputBytes) }},
+	{Group: Limiting, Name: "limit-for-each-items", Env: "WEFTLINE_LIMIT_FOR_EACH_ITEMS", Default: "10000", Form: "N",
+		Help: "most items of a for_each", value: func(c *Config) flag.Value { return (*number)(&c.Limits.ForEachItems) }},
+
+	{Group: Logging, Name: "log-format", Env: "WEFTLINE_LOG_FORMAT", Default: string(TextLog), Form: "text|json",
+		Help: "form of the log on standard error", value: func(c *Config) flag.Value { return oneOf(&c.LogFormat, TextLog, JSONLog) }},
+	{Group: Logging, Name: "log-level", Env: "WEFTLINE_LOG_LEVEL", Default: string(Info), Form: "LEVEL",
+		Help: "least important lines to write: debug, info, warn or error", value: func(c *Config) flag.Value { return oneOf(&c.LogLevel, Debug, Info, Warn, Error) }},
+}
+
+// show is the value for people and logs: a secret only says that it is set.
+func (s Setting) show(c *Config) string {
+	v := s.value(c).String()
+	if !s.Secret || v == "" {
+		return v
+	}
+	if u, err := url.Parse(v); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host + u.Path // names the server; user, password and parameters stay hidden
+	}
+	return "(set)"
+}
