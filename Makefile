@@ -10,8 +10,8 @@ templ: ## views/**/*.templ → *_templ.go
 	$(TOOL) templ generate -path views -log-level warn
 
 sqlc: ## queries/*.sql → queries/*.sql.go
-	rm -f queries/*.sql.go
 	$(TOOL) sqlc generate
+	@for go in queries/*.sql.go; do [ -e "$${go%.go}" ] || rm -f "$$go"; done
 
 bundle: static/node_modules ## static/islands, static/css → static/dist
 	cd .tools && CGO_ENABLED=0 go run ./bundle -static ../static
