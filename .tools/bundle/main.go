@@ -99,7 +99,8 @@ func siteEntries(root string) ([]api.EntryPoint, error) {
 	return entries, nil
 }
 
-// bundleTests keeps node: imports and test names, so that a failure can be read.
+// bundleTests resolves packages as for the browser, so that the tests run what ships;
+// only Node's own modules are left to Node.
 func bundleTests(root, out string) error {
 	files, err := testFiles(filepath.Join(root, "islands"))
 	if err != nil || len(files) == 0 {
@@ -116,7 +117,8 @@ func bundleTests(root, out string) error {
 		OutExtension:  map[string]string{".js": ".mjs"},
 		Bundle:        true,
 		Format:        api.FormatESModule,
-		Platform:      api.PlatformNode,
+		Platform:      api.PlatformBrowser,
+		External:      []string{"node:*"},
 		Target:        api.ES2022,
 		Sourcemap:     api.SourceMapInline,
 		Loader:        map[string]api.Loader{".css": api.LoaderEmpty},
