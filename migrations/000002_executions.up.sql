@@ -199,7 +199,8 @@ create table workers (
     concurrency integer not null,
     active integer not null default 0,
     started_at timestamptz not null default now(),
-    heartbeat_at timestamptz not null default now()
+    heartbeat_at timestamptz not null default now(),
+    session_lock boolean not null default false -- it holds worker_lock(id): a lock that is free means it is gone
 ) with (fillfactor = 70);
 
 -- turn_of moves now by a priority: a lower one overtakes by waiting longer, so nothing starves.
@@ -209,6 +210,11 @@ create function turn_of(priority text) returns timestamptz language sql stable a
         when 'high' then interval '-10 seconds'
         when 'low' then interval '30 seconds'
         else interval '0' end
+$$;
+
+-- worker_lock is the key of the advisory lock that a worker's session holds while it lives.
+create function worker_lock(worker uuid) returns bigint language sql immutable as $$
+    select hashtextextended(worker::text, 3)
 $$;
 
 -- wake makes executions ready, or tells their owners to look again.
@@ -254,6 +260,18 @@ begin
             and p.activity = head.activity and p.item = head.item;
         perform deliver(head.execution_id, convert_to(json_build_object('permitGranted',
             json_build_object('name', permit, 'activity', head.activity, 'item', head.item))::text, 'UTF8'));
+    end loop;
+end $$;
+
+-- release_permits gives back all slots and places in line of an execution that ended.
+create function release_permits(execution uuid) returns void language plpgsql as $$
+declare permit record;
+begin
+    for permit in select distinct p.team_id, p.name from permits p where p.execution_id = execution order by 1, 2 loop
+        perform permit_lock(permit.team_id, permit.name);
+        delete from permits p
+        where p.team_id = permit.team_id and p.name = permit.name and p.execution_id = execution;
+        perform grant_permits(permit.team_id, permit.name);
     end loop;
 end $$;
 

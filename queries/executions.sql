@@ -49,11 +49,3 @@ where e.id = @id and e.team_id = @team_id;
 select version, label from versions
 where team_id = @team_id and workflow = @workflow and label <> ''
 order by version desc;
-
--- name: RecordIncident :one
-update executions set incident = @incident, incidents = incidents + 1, updated_at = now()
-where id = @id
-returning incidents;
-
--- name: ClearIncident :exec
-update executions set incident = null, incidents = 0 where id = @id and incident is not null;

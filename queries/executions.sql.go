@@ -13,15 +13,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const clearIncident = `-- name: ClearIncident :exec
-update executions set incident = null, incidents = 0 where id = $1 and incident is not null
-`
-
-func (q *Queries) ClearIncident(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.Exec(ctx, clearIncident, id)
-	return err
-}
-
 const executionByID = `-- name: ExecutionByID :one
 select e.id, e.team_id, e.partition, e.workflow, e.version, e.content_hash, e.mode, e.status, e.correlation_id, e.priority, e.labels, e.started_by, e.parent_id, e.error, e.incident, e.incidents, e.created_at, e.updated_at, e.finished_at, t.name as team_name, r.owner
 from executions e
@@ -273,19 +264,6 @@ func (q *Queries) ListExecutions(ctx context.Context, arg ListExecutionsParams) 
 		return nil, err
 	}
 	return items, nil
-}
-
-const recordIncident = `-- name: RecordIncident :one
-update executions set incident = $1, incidents = incidents + 1, updated_at = now()
-where id = $2
-returning incidents
-`
-
-func (q *Queries) RecordIncident(ctx context.Context, incident *string, iD uuid.UUID) (int32, error) {
-	row := q.db.QueryRow(ctx, recordIncident, incident, iD)
-	var incidents int32
-	err := row.Scan(&incidents)
-	return incidents, err
 }
 
 const runnableVersion = `-- name: RunnableVersion :one

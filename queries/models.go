@@ -260,6 +260,7 @@ type Worker struct {
 	Active      int32
 	StartedAt   time.Time
 	HeartbeatAt time.Time
+	SessionLock bool
 }
 
 type Workflow struct {

@@ -1,14 +1,19 @@
--- name: RegisterWorker :one
+-- name: RegisterWorker :exec
 insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency)
-values (@id, @hostname, @version, 'idle', @region, @zone, @labels, @activities, @concurrency)
-returning now()::timestamptz as now;
+values (@id, @hostname, @version, 'idle', @region, @zone, @labels, @activities, @concurrency);
 
 -- name: Heartbeat :one
-update workers set heartbeat_at = now(), state = @state, active = @active where id = @id
-returning now()::timestamptz as now;
+update workers m set heartbeat_at = now(), state = @state, active = @active where m.id = @id
+returning (select count(*) from workers w
+    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)) as alive;
 
--- name: LiveWorkers :one
-select count(*) from workers where state <> 'stopped' and heartbeat_at > now() - make_interval(secs => @lease_seconds::float8);
+-- name: DeclareSessionLock :exec
+update workers set session_lock = true where id = @id;
+
+-- name: Unlocked :many
+-- Which of these workers declared a session lock and do not hold it any more.
+with declared as materialized (select id from workers where id = any(@ids::uuid[]) and session_lock)
+select id from declared where pg_try_advisory_xact_lock(worker_lock(id));
 
 -- name: AmongDead :many
 -- Which of these workers hold no valid lease: stopped, silent for longer than the lease, or unknown.

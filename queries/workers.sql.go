@@ -40,6 +40,15 @@ func (q *Queries) AmongDead(ctx context.Context, ids []uuid.UUID, leaseSeconds f
 	return items, nil
 }
 
+const declareSessionLock = `-- name: DeclareSessionLock :exec
+update workers set session_lock = true where id = $1
+`
+
+func (q *Queries) DeclareSessionLock(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, declareSessionLock, id)
+	return err
+}
+
 const forgetOldWorkers = `-- name: ForgetOldWorkers :exec
 delete from workers where heartbeat_at < now() - interval '7 days'
 `
@@ -50,19 +59,25 @@ func (q *Queries) ForgetOldWorkers(ctx context.Context) error {
 }
 
 const heartbeat = `-- name: Heartbeat :one
-update workers set heartbeat_at = now(), state = $1, active = $2 where id = $3
-returning now()::timestamptz as now
+update workers m set heartbeat_at = now(), state = $1, active = $2 where m.id = $3
+returning (select count(*) from workers w
+    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $4::float8)) as alive
 `
 
-func (q *Queries) Heartbeat(ctx context.Context, state string, active int32, iD uuid.UUID) (time.Time, error) {
-	row := q.db.QueryRow(ctx, heartbeat, state, active, iD)
-	var now time.Time
-	err := row.Scan(&now)
-	return now, err
+func (q *Queries) Heartbeat(ctx context.Context, state string, active int32, iD uuid.UUID, leaseSeconds float64) (int64, error) {
+	row := q.db.QueryRow(ctx, heartbeat,
+		state,
+		active,
+		iD,
+		leaseSeconds,
+	)
+	var alive int64
+	err := row.Scan(&alive)
+	return alive, err
 }
 
 const listWorkers = `-- name: ListWorkers :many
-select id, hostname, version, state, region, zone, labels, activities, concurrency, active, started_at, heartbeat_at, (state <> 'stopped' and heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent
+select id, hostname, version, state, region, zone, labels, activities, concurrency, active, started_at, heartbeat_at, session_lock, (state <> 'stopped' and heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent
 from workers where heartbeat_at > now() - interval '1 day' order by started_at desc, id
 `
 
@@ -79,6 +94,7 @@ type ListWorkersRow struct {
 	Active      int32
 	StartedAt   time.Time
 	HeartbeatAt time.Time
+	SessionLock bool
 	Silent      bool
 }
 
@@ -104,6 +120,7 @@ func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64) ([]List
 			&i.Active,
 			&i.StartedAt,
 			&i.HeartbeatAt,
+			&i.SessionLock,
 			&i.Silent,
 		); err != nil {
 			return nil, err
@@ -116,21 +133,9 @@ func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64) ([]List
 	return items, nil
 }
 
-const liveWorkers = `-- name: LiveWorkers :one
-select count(*) from workers where state <> 'stopped' and heartbeat_at > now() - make_interval(secs => $1::float8)
-`
-
-func (q *Queries) LiveWorkers(ctx context.Context, leaseSeconds float64) (int64, error) {
-	row := q.db.QueryRow(ctx, liveWorkers, leaseSeconds)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const registerWorker = `-- name: RegisterWorker :one
+const registerWorker = `-- name: RegisterWorker :exec
 insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency)
 values ($1, $2, $3, 'idle', $4, $5, $6, $7, $8)
-returning now()::timestamptz as now
 `
 
 type RegisterWorkerParams struct {
@@ -144,8 +149,8 @@ type RegisterWorkerParams struct {
 	Concurrency int32
 }
 
-func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) (time.Time, error) {
-	row := q.db.QueryRow(ctx, registerWorker,
+func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) error {
+	_, err := q.db.Exec(ctx, registerWorker,
 		arg.ID,
 		arg.Hostname,
 		arg.Version,
@@ -155,7 +160,31 @@ func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) 
 		arg.Activities,
 		arg.Concurrency,
 	)
-	var now time.Time
-	err := row.Scan(&now)
-	return now, err
+	return err
+}
+
+const unlocked = `-- name: Unlocked :many
+with declared as materialized (select id from workers where id = any($1::uuid[]) and session_lock)
+select id from declared where pg_try_advisory_xact_lock(worker_lock(id))
+`
+
+// Which of these workers declared a session lock and do not hold it any more.
+func (q *Queries) Unlocked(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, unlocked, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
