@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
-	"github.com/valyala/fasthttp"
 
 	"weftline/engine"
 	"weftline/engine/execution"
@@ -178,7 +176,7 @@ func (a *API) bulkIDs(c *fiber.Ctx, request BulkRequest) ([]string, error) {
 	if request.Filter == "" {
 		return request.IDs, nil
 	}
-	filter, err := filterOf(c, request.Filter)
+	filter, err := ParseExecutionFilter(request.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -197,20 +195,6 @@ func (a *API) bulkIDs(c *fiber.Ctx, request BulkRequest) ([]string, error) {
 		filter.Cursor = *page.NextCursor
 	}
 	return ids[:min(len(ids), bulkMax)], nil
-}
-
-// filterOf reads a filter given as a query string, by the same rules as the list's own.
-func filterOf(c *fiber.Ctx, text string) (engine.ExecutionFilter, error) {
-	if _, err := url.ParseQuery(text); err != nil {
-		return engine.ExecutionFilter{}, engine.Refuse("invalid_input", `the field "filter" must be a query string such as workflow=orders&status=failed`)
-	}
-	var request fasthttp.RequestCtx
-	request.Request.SetRequestURI("/?" + text)
-	other := c.App().AcquireCtx(&request)
-	defer c.App().ReleaseCtx(other)
-	q := query{c: other}
-	filter := executionFilter(&q)
-	return filter, q.err
 }
 
 // eachOf does one thing for each id and gathers the results.

@@ -26,7 +26,7 @@ func (a *API) Validate(c *fiber.Ctx) error {
 
 // Workflows lists the team's workflows.
 func (a *API) Workflows(c *fiber.Ctx) error {
-	q := query{c: c}
+	q := queryOf(c)
 	filter := engine.WorkflowFilter{PageRequest: q.page(), Labels: q.labels(), Query: q.text("q")}
 	if q.err != nil {
 		return q.err
@@ -111,7 +111,7 @@ func (a *API) Unpublish(c *fiber.Ctx) error {
 
 // Versions lists the published versions, newest first.
 func (a *API) Versions(c *fiber.Ctx) error {
-	q := query{c: c}
+	q := queryOf(c)
 	request := q.page()
 	if q.err != nil {
 		return q.err

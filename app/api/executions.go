@@ -3,10 +3,10 @@ package api
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
 
 	"weftline/engine"
 	"weftline/engine/execution"
@@ -87,13 +87,22 @@ func (a *API) StartBatch(c *fiber.Ctx) error {
 
 // Executions lists executions, newest first.
 func (a *API) Executions(c *fiber.Ctx) error {
-	q := query{c: c}
-	filter := executionFilter(&q)
+	q := queryOf(c)
+	filter := executionFilter(q)
 	if q.err != nil {
 		return q.err
 	}
 	page, err := a.door.Executions(c.UserContext(), who(c), filter)
 	return list(c, page, err)
+}
+
+// ParseExecutionFilter reads a filter written as the query string of GET /executions.
+func ParseExecutionFilter(text string) (engine.ExecutionFilter, error) {
+	var args fasthttp.Args
+	args.Parse(text)
+	q := &query{args: &args}
+	filter := executionFilter(q)
+	return filter, q.err
 }
 
 func executionFilter(q *query) engine.ExecutionFilter {
@@ -121,7 +130,7 @@ func (a *API) StateAt(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	q := query{c: c}
+	q := queryOf(c)
 	at := q.number("at", 1, math.MaxInt64, 0)
 	if q.err == nil && at == 0 {
 		q.refuse("at", "the number of an event")
@@ -139,7 +148,7 @@ func (a *API) Events(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	q := query{c: c}
+	q := queryOf(c)
 	after, limit := q.number("after", 0, math.MaxInt64, 0), q.number("limit", 1, 500, 500)
 	if q.err != nil {
 		return q.err
@@ -162,25 +171,4 @@ func (a *API) ExecutionDefinition(c *fiber.Ctx) error {
 		return err
 	}
 	return text(c, version.Text)
-}
-
-// History answers the whole history as a file that POST /executions/replay takes.
-func (a *API) History(c *fiber.Ctx) error {
-	id, err := idOf(c, "id")
-	if err != nil {
-		return err
-	}
-	history, err := a.door.Export(c.UserContext(), who(c), id)
-	if err != nil {
-		return err
-	}
-	c.Set(fiber.HeaderContentDisposition, "attachment; filename="+strconv.Quote("execution-"+id.String()+".json"))
-	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-	return c.Send(history)
-}
-
-// Replay folds an exported history and answers its state; nothing is run or stored.
-func (a *API) Replay(c *fiber.Ctx) error {
-	detail, err := a.door.Replay(c.UserContext(), who(c), c.Body())
-	return ok(c, detail, err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
 
 	"weftline/app/strictjson"
 	"weftline/engine"
@@ -79,16 +80,18 @@ func numberOf(c *fiber.Ctx, name string) (int, error) {
 
 // query reads query parameters and keeps the first complaint.
 type query struct {
-	c   *fiber.Ctx
-	err error
+	args *fasthttp.Args
+	err  error
 }
 
-func (q *query) text(name string) string { return q.c.Query(name) }
+func queryOf(c *fiber.Ctx) *query { return &query{args: c.Context().QueryArgs()} }
+
+func (q *query) text(name string) string { return string(q.args.Peek(name)) }
 
 // list answers all values of a parameter that may be repeated or hold commas.
 func (q *query) list(name string) []string {
 	var all []string
-	for _, value := range q.c.Context().QueryArgs().PeekMulti(name) {
+	for _, value := range q.args.PeekMulti(name) {
 		for _, part := range strings.Split(string(value), ",") {
 			if part != "" {
 				all = append(all, part)
@@ -99,7 +102,7 @@ func (q *query) list(name string) []string {
 }
 
 func (q *query) number(name string, least, most, otherwise int64) int64 {
-	text := q.c.Query(name)
+	text := q.text(name)
 	if text == "" {
 		return otherwise
 	}
@@ -111,7 +114,7 @@ func (q *query) number(name string, least, most, otherwise int64) int64 {
 }
 
 func (q *query) truth(name string) bool {
-	text := q.c.Query(name)
+	text := q.text(name)
 	if text != "" && text != "true" && text != "false" {
 		q.refuse(name, "true or false")
 	}
@@ -119,7 +122,7 @@ func (q *query) truth(name string) bool {
 }
 
 func (q *query) time(name string) *time.Time {
-	text := q.c.Query(name)
+	text := q.text(name)
 	if text == "" {
 		return nil
 	}
@@ -131,7 +134,7 @@ func (q *query) time(name string) *time.Time {
 }
 
 func (q *query) id(name string) *uuid.UUID {
-	text := q.c.Query(name)
+	text := q.text(name)
 	if text == "" {
 		return nil
 	}
@@ -142,7 +145,7 @@ func (q *query) id(name string) *uuid.UUID {
 	return &id
 }
 
-// labels reads ?label=k=v, which may be repeated.
+// labels reads label=k=v, which may be repeated.
 func (q *query) labels() map[string]string {
 	labels := map[string]string{}
 	for _, pair := range q.list("label") {
@@ -161,6 +164,6 @@ func (q *query) page() engine.PageRequest {
 
 func (q *query) refuse(name, expected string) {
 	if q.err == nil {
-		q.err = engine.Refuse("bad_request", "the query parameter "+name+" must be "+expected+", not "+strconv.Quote(q.c.Query(name)))
+		q.err = engine.Refuse("bad_request", "the query parameter "+name+" must be "+expected+", not "+strconv.Quote(q.text(name)))
 	}
 }

@@ -39,7 +39,7 @@ type BulkTasks struct {
 
 // Tasks lists the tasks that who asks may see.
 func (a *API) Tasks(c *fiber.Ctx) error {
-	q := query{c: c}
+	q := queryOf(c)
 	filter := engine.TaskFilter{PageRequest: q.page(), Status: q.text("status"), Execution: q.id("execution"),
 		Assignee: q.text("assignee"), Group: q.text("group"), Workflow: q.text("workflow"), Overdue: q.truth("overdue"), Query: q.text("q")}
 	if q.err != nil {

@@ -1,10 +1,7 @@
 package auth
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -16,12 +13,13 @@ type Asking struct {
 	engine.Who
 	Session string // the session's id when a cookie said who, else ""
 	Token   string // the API token when a header said who, else ""
+
+	csrf string // what writes of the session must repeat
 }
 
 type askingKey struct{}
 
-// Keep stores who asks with the request.
-func Keep(c *fiber.Ctx, asking Asking) { c.Locals(askingKey{}, asking) }
+func keep(c *fiber.Ctx, asking Asking) { c.Locals(askingKey{}, asking) }
 
 // Of answers who asks; ok is false for a request without a valid credential.
 func Of(c *fiber.Ctx) (asking Asking, ok bool) {
@@ -36,24 +34,13 @@ func Who(c *fiber.Ctx) engine.Who {
 	return asking.Who
 }
 
-// CSRF answers the token that writes of this browser session must repeat, "" without a session. It is
-// derived from the session id, so it lives and dies with the session and needs no storage.
+// CSRF answers the token that writes of this browser session must repeat, "" without a session.
 func CSRF(c *fiber.Ctx) string {
 	asking, _ := Of(c)
-	return csrfOf(asking.Session)
+	return asking.csrf
 }
 
 // CSRFMatches compares in constant time.
 func (a Asking) CSRFMatches(given string) bool {
-	want := csrfOf(a.Session)
-	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(given)) == 1
-}
-
-func csrfOf(session string) string {
-	if session == "" {
-		return ""
-	}
-	mac := hmac.New(sha256.New, []byte(session))
-	mac.Write([]byte("weftline csrf"))
-	return hex.EncodeToString(mac.Sum(nil))
+	return a.csrf != "" && subtle.ConstantTimeCompare([]byte(a.csrf), []byte(given)) == 1
 }

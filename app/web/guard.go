@@ -60,7 +60,7 @@ func (s *Server) admit(c *fiber.Ctx, route Route) error {
 // mayEnterLocally: looking at a page signs the local user in; nothing else does.
 func (s *Server) mayEnterLocally(c *fiber.Ctx, route Route, err error) bool {
 	var refusal *engine.Error
-	return s.gate.Local && route.Kind == Page && c.Method() == fiber.MethodGet &&
+	return s.gate.Local() && route.Kind == Page && c.Method() == fiber.MethodGet &&
 		c.Get(fiber.HeaderAuthorization) == "" && errors.As(err, &refusal) && refusal.Code == "unauthenticated"
 }
 

@@ -29,9 +29,9 @@ type Options struct {
 	Metrics    *metrics.Metrics
 	PayloadMax int // bytes of one input, signal, event or form
 
-	Local      bool     // local mode: nobody signs in, the one local user is admin
-	AnyAddress bool     // local mode is open to other machines
-	Hosts      []string // names that local mode answers to; empty = all
+	Local      *engine.Person // who visitors of pages are in local mode; nil outside it
+	AnyAddress bool           // local mode is open to other machines
+	Hosts      []string       // names that local mode answers to; empty = all
 
 	Mounts []Route // routes of built-in extras, such as the demo server
 }
@@ -69,7 +69,7 @@ func New(o Options) *Server {
 		pages:    &Pages{Door: o.Door},
 		requests: auth.NewThrottle(requestsPerMinute, time.Minute),
 	}
-	if o.Local {
+	if o.Local != nil {
 		s.pages.Local = &LocalNotice{AnyAddress: o.AnyAddress}
 	}
 	s.hub = live.NewHub(live.Options{Door: o.Door, Gate: s.gate, Log: o.Log, Metrics: o.Metrics})

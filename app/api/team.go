@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"weftline/engine"
+)
+
+// Identity is what the handlers need to know of tokens, teams and the audit.
+type Identity interface {
+	CreateToken(ctx context.Context, who engine.Who, request engine.TokenRequest) (engine.Token, string, error)
+	Tokens(ctx context.Context, who engine.Who, page engine.PageRequest) (engine.Page[engine.Token], error)
+	DeleteToken(ctx context.Context, who engine.Who, id uuid.UUID) error
+	// Once answers what act answered first for this operation and key. Another body is idempotency_mismatch;
+	// a first request that is still at work is conflict. An error of act is not kept.
+	Once(ctx context.Context, who engine.Who, operation, key string, body []byte, act func() (json.RawMessage, error)) (json.RawMessage, error)
+	Audit(ctx context.Context, who engine.Who, filter engine.AuditFilter) (engine.Page[engine.AuditEntry], error)
+}
+
+// NewToken is a token with its value, which is shown this once.
+type NewToken struct {
+	engine.Token
+	Value string `json:"token"`
+}
+
+// Me is who asks.
+type Me struct {
+	User   string   `json:"user"`
+	Team   string   `json:"team"`
+	Groups []string `json:"groups"`
+	Roles  []string `json:"roles"`
+	Scopes []string `json:"scopes"`
+}
+
+// Me answers who asks.
+func (a *API) Me(c *fiber.Ctx) error {
+	asker := who(c)
+	return answer(c, fiber.StatusOK, Me{User: asker.User, Team: asker.TeamName,
+		Groups: words(asker.Groups), Roles: words(asker.Roles), Scopes: words(asker.Scopes)})
+}
+
+func words(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// CreateToken makes a token; its value is in this answer and nowhere else, so an Idempotency-Key cannot
+// bring it back: a lost answer means a new token.
+func (a *API) CreateToken(c *fiber.Ctx) error {
+	request, err := body[engine.TokenRequest](c)
+	if err != nil {
+		return err
+	}
+	token, value, err := a.identity.CreateToken(c.UserContext(), who(c), request)
+	if err != nil {
+		return err
+	}
+	return answer(c, fiber.StatusCreated, NewToken{Token: token, Value: value})
+}
+
+// Tokens lists tokens without their values.
+func (a *API) Tokens(c *fiber.Ctx) error {
+	q := queryOf(c)
+	page := q.page()
+	if q.err != nil {
+		return q.err
+	}
+	tokens, err := a.identity.Tokens(c.UserContext(), who(c), page)
+	return list(c, tokens, err)
+}
+
+// DeleteToken withdraws a token.
+func (a *API) DeleteToken(c *fiber.Ctx) error {
+	id, err := idOf(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := a.identity.DeleteToken(c.UserContext(), who(c), id); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+// Audit lists who did what, newest first.
+func (a *API) Audit(c *fiber.Ctx) error {
+	q := queryOf(c)
+	filter := engine.AuditFilter{PageRequest: q.page(), Actor: q.text("actor"), Action: q.text("action")}
+	if q.err != nil {
+		return q.err
+	}
+	page, err := a.identity.Audit(c.UserContext(), who(c), filter)
+	return list(c, page, err)
+}
