@@ -13,5 +13,5 @@ with due as (
 select due.execution_id from due, woken;
 
 -- name: NextTimer :one
--- Seconds until the next timer; null when there is none.
-select extract(epoch from min(due_at) - now())::float8 as seconds from timers;
+-- Seconds until the next timer; -1 when there is none, 0 when it is due.
+select coalesce(greatest(extract(epoch from min(due_at) - now()), 0), -1)::float8 as seconds from timers;

@@ -47,10 +47,10 @@ func (q *Queries) FireTimers(ctx context.Context, batch int32) ([]uuid.UUID, err
 }
 
 const nextTimer = `-- name: NextTimer :one
-select extract(epoch from min(due_at) - now())::float8 as seconds from timers
+select coalesce(greatest(extract(epoch from min(due_at) - now()), 0), -1)::float8 as seconds from timers
 `
 
-// Seconds until the next timer; null when there is none.
+// Seconds until the next timer; -1 when there is none, 0 when it is due.
 func (q *Queries) NextTimer(ctx context.Context) (float64, error) {
 	row := q.db.QueryRow(ctx, nextTimer)
 	var seconds float64

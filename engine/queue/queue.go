@@ -1,0 +1,158 @@
+// Package queue owns who drives what: claims of ready executions by partition, the registry of workers
+// with their heartbeats, and the takeover of what dead workers left. It must not know histories or what an
+// execution does.
+package queue
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/queries"
+)
+
+const (
+	// Lease is how long a worker's claims outlive its last heartbeat.
+	Lease = 10 * time.Second
+	// Heartbeat is the pause between two heartbeats.
+	Heartbeat = 5 * time.Second
+
+	// turnMargin is how far below the newest claimed turn a claim still looks: priorities move turns by
+	// up to 30 s each way, and a transaction may commit after its turn was read.
+	turnMargin = 90 * time.Second
+	// fullScan is the pause between two claims that look at everything.
+	fullScan = 30 * time.Second
+)
+
+// Queue is one worker's view of the ready executions.
+type Queue struct {
+	q          *queries.Queries
+	worker     uuid.UUID
+	partitions []int16
+
+	mu       sync.Mutex
+	newest   time.Time // newest turn claimed so far
+	lastFull time.Time
+	suspects map[uuid.UUID]time.Time // workers seen without their session lock, since when
+}
+
+// New makes the view of a worker that serves these partitions.
+func New(pool *pgxpool.Pool, worker uuid.UUID, partitions []int16) *Queue {
+	return &Queue{q: queries.New(pool), worker: worker, partitions: partitions, suspects: map[uuid.UUID]time.Time{}}
+}
+
+// Claim is an execution that this worker owns from now on. Wakes is how often it had been woken by then;
+// LostBy is the dead owner it was taken from, or Nil.
+type Claim struct {
+	Execution uuid.UUID
+	Wakes     int64
+	LostBy    uuid.UUID
+}
+
+// Claim takes at most n executions that nobody owns, in the order of their turns.
+func (q *Queue) Claim(ctx context.Context, n int) ([]Claim, error) {
+	rows, err := q.q.ClaimReady(ctx, &q.worker, q.lowWatermark(time.Now()), q.partitions, int32(n))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b queries.ClaimReadyRow) int { return a.Turn.Compare(b.Turn) })
+	claims := make([]Claim, len(rows))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, row := range rows {
+		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes}
+		if row.Turn.After(q.newest) {
+			q.newest = row.Turn
+		}
+	}
+	return claims, nil
+}
+
+// lowWatermark is where a claim begins to look. Entries of rows that are gone stay in the index as long as
+// any transaction may see them; walking over them at each claim would stop the queue.
+func (q *Queue) lowWatermark(now time.Time) time.Time {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.newest.IsZero() || now.Sub(q.lastFull) >= fullScan {
+		q.lastFull = now
+		return time.Time{}
+	}
+	return q.newest.Add(-turnMargin)
+}
+
+// TakeOver takes at most n executions whose owners are dead.
+func (q *Queue) TakeOver(ctx context.Context, n int) ([]Claim, error) {
+	dead, err := q.deadOwners(ctx)
+	if err != nil || len(dead) == 0 {
+		return nil, err
+	}
+	rows, err := q.q.TakeOverReady(ctx, &q.worker, dead, int32(n))
+	if err != nil {
+		return nil, err
+	}
+	claims := make([]Claim, len(rows))
+	for i, row := range rows {
+		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes, LostBy: row.LostBy}
+	}
+	return claims, nil
+}
+
+// GiveBack releases claims that were never begun.
+func (q *Queue) GiveBack(ctx context.Context, ids []uuid.UUID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return q.q.ReleaseReady(ctx, &q.worker, ids)
+}
+
+// Unread lists executions of this worker that have messages.
+func (q *Queue) Unread(ctx context.Context) ([]uuid.UUID, error) { return q.q.UnreadOf(ctx, &q.worker) }
+
+// Owned lists the executions that this worker owns.
+func (q *Queue) Owned(ctx context.Context) ([]uuid.UUID, error) { return q.q.OwnedBy(ctx, &q.worker) }
+
+// Depth is a line of the queue's depth. OldestAge is in seconds.
+type Depth struct {
+	Key           string
+	Ready, Leased int
+	OldestAge     float64
+}
+
+// Depths lists the queue of a team by partition, workflow, priority or team; ok is false for another word.
+func Depths(ctx context.Context, q *queries.Queries, team uuid.UUID, by string) (depths []Depth, ok bool, err error) {
+	switch by {
+	case "", "partition":
+		rows, err := q.QueueByPartition(ctx, team)
+		return depthsOf(rows, func(r queries.QueueByPartitionRow) Depth {
+			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+		}), true, err
+	case "workflow":
+		rows, err := q.QueueByWorkflow(ctx, team)
+		return depthsOf(rows, func(r queries.QueueByWorkflowRow) Depth {
+			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+		}), true, err
+	case "priority":
+		rows, err := q.QueueByPriority(ctx, team)
+		return depthsOf(rows, func(r queries.QueueByPriorityRow) Depth {
+			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+		}), true, err
+	case "team", "queue":
+		rows, err := q.QueueByTeam(ctx, team)
+		return depthsOf(rows, func(r queries.QueueByTeamRow) Depth {
+			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+		}), true, err
+	}
+	return nil, false, nil
+}
+
+func depthsOf[R any](rows []R, depth func(R) Depth) []Depth {
+	depths := make([]Depth, len(rows))
+	for i, row := range rows {
+		depths[i] = depth(row)
+	}
+	return depths
+}

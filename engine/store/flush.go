@@ -1,0 +1,102 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+)
+
+// ErrDuplicate says that a start with the same key was faster.
+var ErrDuplicate = errors.New("an execution was already started with this key")
+
+// ErrFenced says that another owner wrote this part of the history: whatever the asker holds is void.
+var ErrFenced = errors.New("the execution has another owner")
+
+// Flush is everything that one execution writes in one transaction: a stretch of its history and what
+// follows from it. Events nil writes no history (parking alone).
+type Flush struct {
+	Execution uuid.UUID
+	Team      uuid.UUID
+	Workflow  string
+	Owner     uuid.UUID // the worker that writes
+
+	Begin             *Begin // the execution comes into being with this flush
+	FirstSeq, LastSeq int64
+	At                time.Time
+	Events            []byte
+	Checkpoint        []byte // the state at LastSeq; nil = none
+	Status            *Status
+	Drained           []int64 // inbox messages whose consequences are in Events
+
+	Tasks      []execution.TaskRow
+	Requester  string // who started it, shown on its tasks
+	WaitsOpen  []execution.WaitRow
+	WaitsEnded []execution.WaitKey
+	Asked      []PermitRequest
+	Released   []execution.Permit
+	Children   []*Flush // beginnings
+	Notices    []Notice
+	Ended      bool // nothing of it may be left waiting
+	HasLimits  bool // it may hold permits when it ends
+
+	Leave *Leave // nil = the owner keeps it
+}
+
+// Begin is the row of a new execution. Owned: the writer drives it from here; else any worker may claim it.
+type Begin struct {
+	Status        string
+	Version       int
+	ContentHash   string
+	Mode          string
+	CorrelationID string
+	Priority      string
+	Labels        map[string]string
+	StartedBy     string
+	Parent        *uuid.UUID
+	Key           *StartKey
+	Owned         bool
+}
+
+// StartKey makes a repeated start answer the first one.
+type StartKey struct {
+	Key  string
+	Hash []byte // of the request
+}
+
+// Status is a change of the execution's status. Finished is zero while it is not over.
+type Status struct {
+	Status   string
+	Error    *execution.Error
+	Finished time.Time
+}
+
+// PermitRequest asks for one slot of a limit. Held: the caller holds permit_lock and saw a free slot.
+type PermitRequest struct {
+	execution.Permit
+	Capacity int
+	Held     bool
+}
+
+// Notice is a message for another execution.
+type Notice struct {
+	To      uuid.UUID
+	Message execution.Message
+}
+
+// Leave ends ownership. Parking succeeds only if nothing woke the execution since Wakes was read; Due, if
+// not zero, wakes it. Release instead hands the execution, which has work to do, to any worker.
+type Leave struct {
+	Wakes   int64
+	Due     time.Time
+	Release bool
+}
+
+// Written answers a flush. Parked: ownership was left as asked; otherwise somebody woke the execution in
+// the meantime and its owner must look at its inbox again.
+type Written struct{ Parked bool }
+
+// parksAtBirth reports whether an execution comes into being asleep: it then never has a queue row.
+func (f *Flush) parksAtBirth() bool { return f.Begin != nil && f.Leave != nil && !f.Leave.Release }

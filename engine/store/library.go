@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"weftline/engine/flow"
+	"weftline/queries"
+)
+
+// Refusals of a look-up.
+var (
+	ErrNotFound     = errors.New("not found")
+	ErrNotPublished = errors.New("not published")
+)
+
+// Definition is a compiled version.
+type Definition struct {
+	*flow.Workflow
+	Number int // the published version
+	Hash   string
+}
+
+// Library finds versions and keeps them compiled. A version is immutable, so an entry is never stale.
+type Library struct {
+	q *queries.Queries
+
+	mu       sync.Mutex
+	compiled map[versionKey]*Definition
+}
+
+type versionKey struct {
+	team     uuid.UUID
+	workflow string
+	version  int
+}
+
+// librarySize bounds the compiled versions kept in memory; past it the cache starts afresh.
+const librarySize = 1000
+
+func newLibrary(q *queries.Queries) *Library {
+	return &Library{q: q, compiled: map[versionKey]*Definition{}}
+}
+
+// Version gives a numbered version.
+func (l *Library) Version(ctx context.Context, team uuid.UUID, workflow string, version int) (*Definition, error) {
+	key := versionKey{team, workflow, version}
+	if known := l.known(key); known != nil {
+		return known, nil
+	}
+	row, err := l.q.RunnableVersion(ctx, int32(version), team, workflow)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("version %d of workflow %s: %w", version, workflow, ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := flow.Load(row.Text)
+	if err != nil {
+		return nil, fmt.Errorf("compile version %d of workflow %s: %w", version, workflow, err)
+	}
+	definition := &Definition{Workflow: compiled, Number: int(row.Version), Hash: row.ContentHash}
+	l.keep(key, definition)
+	return definition, nil
+}
+
+// Published gives the version that new executions start on.
+func (l *Library) Published(ctx context.Context, team uuid.UUID, workflow string) (*Definition, error) {
+	row, err := l.q.WorkflowPublication(ctx, team, workflow)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("workflow %s: %w", workflow, ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row.PublishedVersion == nil {
+		return nil, fmt.Errorf("workflow %s: %w", workflow, ErrNotPublished)
+	}
+	return l.Version(ctx, team, workflow, int(*row.PublishedVersion))
+}
+
+// Resolve finds the version that a child activity names: "" is the latest published, a whole number that
+// version, anything else the newest version whose semantic version fits the range.
+func (l *Library) Resolve(ctx context.Context, team uuid.UUID, workflow, wanted string) (*Definition, error) {
+	if wanted == "" {
+		return l.Published(ctx, team, workflow)
+	}
+	if number, err := strconv.Atoi(wanted); err == nil {
+		return l.Version(ctx, team, workflow, number)
+	}
+	rows, err := l.q.LabelledVersions(ctx, team, workflow)
+	if err != nil {
+		return nil, err
+	}
+	number, err := newestFitting(rows, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("workflow %s: %w", workflow, err)
+	}
+	return l.Version(ctx, team, workflow, number)
+}
+
+func newestFitting(rows []queries.LabelledVersionsRow, wanted string) (int, error) {
+	fits, err := semver.NewConstraint(wanted)
+	if err != nil {
+		return 0, fmt.Errorf("version range %q: %w", wanted, err)
+	}
+	var best *semver.Version
+	number := 0
+	for _, row := range rows {
+		label, err := semver.NewVersion(row.Label)
+		if err == nil && fits.Check(label) && (best == nil || label.GreaterThan(best)) {
+			best, number = label, int(row.Version)
+		}
+	}
+	if best == nil {
+		return 0, fmt.Errorf("no version fits %s: %w", wanted, ErrNotFound)
+	}
+	return number, nil
+}
+
+func (l *Library) known(key versionKey) *Definition {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.compiled[key]
+}
+
+func (l *Library) keep(key versionKey, definition *Definition) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.compiled) >= librarySize {
+		clear(l.compiled)
+	}
+	l.compiled[key] = definition
+}

@@ -1,0 +1,243 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"weftline/engine/execution"
+	"weftline/queries"
+)
+
+// Loaded is an execution as its history tells it, with what waits in its inbox.
+type Loaded struct {
+	ID, Team   uuid.UUID
+	Definition *Definition
+	Mode       string
+	Parent     *uuid.UUID
+	State      *execution.State
+	LastSeq    int64
+	Inbox      []Received
+}
+
+// Received is a message in an inbox.
+type Received struct {
+	ID      int64
+	Message execution.Message
+}
+
+// Load folds executions up to the end of their histories, in the order of the ids. One that cannot be
+// folded has an entry in the failures and does not stop the others.
+func (s *Store) Load(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
+	inboxes, err := s.inboxes(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := s.q.ExecutionRows(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	begun, failures := s.begin(ctx, rows)
+	if err := s.fold(ctx, begun, failures); err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		if l := begun[id]; l != nil && failures[id] == nil {
+			l.Inbox = inboxes[id]
+			loaded = append(loaded, l)
+		}
+	}
+	return loaded, failures, nil
+}
+
+func (s *Store) begin(ctx context.Context, rows []queries.Execution) (map[uuid.UUID]*Loaded, map[uuid.UUID]error) {
+	begun, failures := map[uuid.UUID]*Loaded{}, map[uuid.UUID]error{}
+	for _, row := range rows {
+		definition, err := s.Library.Version(ctx, row.TeamID, row.Workflow, int(row.Version))
+		if err != nil {
+			failures[row.ID] = err
+			continue
+		}
+		begun[row.ID] = &Loaded{ID: row.ID, Team: row.TeamID, Definition: definition, Mode: row.Mode, Parent: row.ParentID}
+	}
+	return begun, failures
+}
+
+// fold brings each execution from its checkpoint to its last event.
+func (s *Store) fold(ctx context.Context, begun map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) error {
+	ids := make([]uuid.UUID, 0, len(begun))
+	for id := range begun {
+		ids = append(ids, id)
+	}
+	checkpoints, err := s.q.Checkpoints(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, checkpoint := range checkpoints {
+		l := begun[checkpoint.ExecutionID]
+		if l.State, err = execution.DecodeState(checkpoint.State); err != nil {
+			failures[l.ID] = fmt.Errorf("read the checkpoint at event %d: %w", checkpoint.Seq, err)
+			continue
+		}
+		l.LastSeq = checkpoint.Seq
+	}
+	known := make([]int64, len(ids))
+	for i, id := range ids {
+		known[i] = begun[id].LastSeq
+	}
+	rows, err := s.q.HistoriesFrom(ctx, ids, known)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		l := begun[row.ExecutionID]
+		if failures[l.ID] != nil {
+			continue
+		}
+		if err := l.apply(row.FirstSeq, row.Events); err != nil {
+			failures[l.ID] = err
+		}
+	}
+	return nil
+}
+
+// apply folds one flush; it must follow what is known without a gap.
+func (l *Loaded) apply(firstSeq int64, encoded []byte) error {
+	if firstSeq != l.LastSeq+1 {
+		return fmt.Errorf("the history has a gap: event %d follows %d", firstSeq, l.LastSeq)
+	}
+	events, err := execution.DecodeEvents(encoded)
+	if err != nil {
+		return fmt.Errorf("read the history from event %d on: %w", firstSeq, err)
+	}
+	if l.State == nil {
+		l.State = new(execution.State)
+	}
+	for _, event := range events {
+		if err := execution.Apply(l.Definition.Workflow, l.State, event); err != nil {
+			return fmt.Errorf("apply event %d: %w", event.Seq, err)
+		}
+		l.LastSeq = event.Seq
+	}
+	return nil
+}
+
+// LoadOne folds one execution; ErrNotFound when there is none.
+func (s *Store) LoadOne(ctx context.Context, id uuid.UUID) (*Loaded, error) {
+	loaded, failures, err := s.Load(ctx, []uuid.UUID{id})
+	switch {
+	case err != nil:
+		return nil, err
+	case failures[id] != nil:
+		return nil, failures[id]
+	case len(loaded) == 0:
+		return nil, ErrNotFound
+	}
+	return loaded[0], nil
+}
+
+// StateAt folds an execution up to an event.
+func (s *Store) StateAt(ctx context.Context, id uuid.UUID, seq int64) (*Loaded, error) {
+	rows, err := s.q.ExecutionRows(ctx, []uuid.UUID{id})
+	if err != nil {
+		return nil, err
+	}
+	begun, failures := s.begin(ctx, rows)
+	if failures[id] != nil {
+		return nil, failures[id]
+	}
+	l := begun[id]
+	if l == nil {
+		return nil, ErrNotFound
+	}
+	l.State = new(execution.State)
+	for l.LastSeq < seq {
+		events, err := s.Events(ctx, id, l.LastSeq, int(min(seq-l.LastSeq, eventsPage)))
+		if err != nil {
+			return nil, err
+		}
+		if len(events) == 0 {
+			return l, nil
+		}
+		for _, event := range events {
+			if err := execution.Apply(l.Definition.Workflow, l.State, event); err != nil {
+				return nil, fmt.Errorf("apply event %d: %w", event.Seq, err)
+			}
+			l.LastSeq = event.Seq
+		}
+	}
+	return l, nil
+}
+
+// eventsPage is how many events are read at once.
+const eventsPage = 500
+
+// Events reads at most limit events after a seq.
+func (s *Store) Events(ctx context.Context, id uuid.UUID, after int64, limit int) ([]execution.Event, error) {
+	events := make([]execution.Event, 0, min(limit, eventsPage))
+	for len(events) < limit {
+		rows, err := s.q.HistoryAfter(ctx, id, after, eventsPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			part, err := execution.DecodeEvents(row.Events)
+			if err != nil {
+				return nil, fmt.Errorf("read the history from event %d on: %w", row.FirstSeq, err)
+			}
+			for _, event := range part {
+				if event.Seq > after && len(events) < limit {
+					events = append(events, event)
+				}
+			}
+			after = row.LastSeq
+		}
+		if len(rows) < eventsPage {
+			break
+		}
+	}
+	return events, nil
+}
+
+// LastSeq is the number of the last event; 0 when there is no history.
+func (s *Store) LastSeq(ctx context.Context, id uuid.UUID) (int64, error) {
+	last, err := s.q.LastSeq(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil
+	}
+	return last, err
+}
+
+// Look reads what a worker must know of an execution that it owns: how often it was woken, and then its
+// inbox, in this order, so that a message stored after the inbox was read is a wake-up not yet counted.
+// Owned is false when another worker has it.
+func (s *Store) Look(ctx context.Context, id, owner uuid.UUID) (wakes int64, inbox []Received, owned bool, err error) {
+	wakes, err = s.q.OwnedWakes(ctx, id, &owner)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil, false, nil
+	}
+	if err != nil {
+		return 0, nil, false, err
+	}
+	inboxes, err := s.inboxes(ctx, []uuid.UUID{id})
+	return wakes, inboxes[id], true, err
+}
+
+func (s *Store) inboxes(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID][]Received, error) {
+	rows, err := s.q.Inboxes(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	inboxes := map[uuid.UUID][]Received{}
+	for _, row := range rows {
+		received := Received{ID: row.ID}
+		if received.Message, err = decodeMessage(row.Message); err != nil {
+			s.log.Error("a message cannot be read and is dropped", "execution", row.ExecutionID, "message", row.ID, "error", err)
+		}
+		inboxes[row.ExecutionID] = append(inboxes[row.ExecutionID], received)
+	}
+	return inboxes, nil
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+	"weftline/queries"
+)
+
+// Deliver stores a message for an execution within a transaction and wakes it. The answer is the message's
+// id. It is durable, and may be acknowledged, once the transaction is committed.
+func Deliver(ctx context.Context, q *queries.Queries, to uuid.UUID, message execution.Message) (int64, error) {
+	encoded, err := encodeMessage(message)
+	if err != nil {
+		return 0, err
+	}
+	return q.Deliver(ctx, to, encoded)
+}
+
+// Deliver stores a message for an execution in a transaction of its own.
+func (s *Store) Deliver(ctx context.Context, to uuid.UUID, message execution.Message) (int64, error) {
+	return Deliver(ctx, s.q, to, message)
+}
+
+func encodeMessage(message execution.Message) ([]byte, error) { return json.Marshal(message) }
+
+// decodeMessage reads a message; whole numbers in its payloads that fit are int64, as everywhere.
+func decodeMessage(encoded []byte) (execution.Message, error) {
+	var m execution.Message
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.UseNumber()
+	if err := decoder.Decode(&m); err != nil {
+		return m, err
+	}
+	if m.Signal != nil {
+		m.Signal.Payload = plain(m.Signal.Payload)
+	}
+	if m.Vote != nil {
+		m.Vote.Form = plain(m.Vote.Form)
+	}
+	if m.ChildEnded != nil {
+		m.ChildEnded.Output = plain(m.ChildEnded.Output)
+		plainError(m.ChildEnded.Error)
+	}
+	if m.Retry != nil {
+		plain(m.Retry.Input)
+	}
+	if m.Result != nil {
+		m.Result.Value = plain(m.Result.Value)
+		plainError(m.Result.Error)
+	}
+	return m, nil
+}
+
+func plainError(e *execution.Error) {
+	if e != nil {
+		e.Detail = plain(e.Detail)
+		plain(e.Position)
+	}
+}
+
+// plain turns the numbers of a decoded value into int64 where they are whole and fit, else float64.
+func plain(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		if !strings.ContainsAny(string(v), ".eE") {
+			if n, err := v.Int64(); err == nil {
+				return n
+			}
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = plain(v[key])
+		}
+	}
+	return value
+}

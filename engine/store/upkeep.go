@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// firedAtOnce bounds the timers fired by one statement.
+const firedAtOnce = 1000
+
+// FireTimers wakes executions whose timer is due, earliest first, and answers which; more reports that
+// there may be others.
+func (s *Store) FireTimers(ctx context.Context) (woken []uuid.UUID, more bool, err error) {
+	woken, err = s.q.FireTimers(ctx, firedAtOnce)
+	return woken, len(woken) == firedAtOnce, err
+}
+
+// NextTimer is how long it is until the next timer is due; ok is false when there is none.
+func (s *Store) NextTimer(ctx context.Context) (wait time.Duration, ok bool, err error) {
+	seconds, err := s.q.NextTimer(ctx)
+	if err != nil || seconds < 0 {
+		return 0, false, err
+	}
+	return time.Duration(seconds * float64(time.Second)), true, nil
+}
+
+// Forget deletes what has served its time: kept events, answers by event id, keys of starts and the rows
+// of workers long gone.
+func (s *Store) Forget(ctx context.Context) error {
+	return errors.Join(s.q.ForgetOldEvents(ctx), s.q.ForgetOldAnswers(ctx), s.q.ForgetOldStartKeys(ctx), s.q.ForgetOldWorkers(ctx))
+}
+
+// Incident records that an execution cannot go on because of an internal fault, gives it up and wakes it
+// again after a pause that grows with each failure in a row.
+func (s *Store) Incident(ctx context.Context, id, owner uuid.UUID, fault error) error {
+	const record = `with e as (
+			update executions set incident = $3, incidents = incidents + 1, updated_at = now() where id = $1
+			returning id, partition, now() + least(power(2, least(incidents, 10)), 300) * interval '1 second' as due
+		), gone as (
+			delete from ready where execution_id = $1 and owner = $2 returning execution_id
+		)
+		insert into timers (execution_id, partition, due_at)
+		select e.id, e.partition, e.due from e join gone on gone.execution_id = e.id
+		on conflict (execution_id) do update set due_at = excluded.due_at`
+	_, err := s.pool.Exec(ctx, record, id, owner, clean(fault.Error()))
+	return err
+}

@@ -1,0 +1,395 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"weftline/engine/execution"
+)
+
+// write stores a group of flushes in one transaction and one round trip: a pipelined batch is a
+// transaction by itself. Statements on many rows go by execution id, so that groups cannot deadlock on
+// them; locks by name come first and sorted.
+func (s *Store) write(ctx context.Context, group []*pending) error {
+	w := newWriter(s, group)
+	if err := w.build(); err != nil {
+		return err
+	}
+	return s.pool.SendBatch(ctx, &w.batch).Close()
+}
+
+// writeIn stores one flush as a part of a transaction.
+func (s *Store) writeIn(ctx context.Context, tx pgx.Tx, flush *Flush) error {
+	w := newWriter(s, []*pending{{flush: flush}})
+	if err := w.build(); err != nil {
+		return err
+	}
+	return tx.SendBatch(ctx, &w.batch).Close()
+}
+
+func (w *writer) build() error {
+	w.locks()
+	w.histories()
+	w.executions()
+	w.statuses()
+	w.queueRows()
+	w.drained()
+	for _, f := range w.flushes {
+		if err := w.consequences(f); err != nil {
+			return err
+		}
+	}
+	w.releases()
+	w.parkings()
+	return nil
+}
+
+// writer gathers the statements of one transaction.
+type writer struct {
+	store   *Store
+	group   []*pending
+	flushes []*Flush // of the group and their children, by execution id
+	batch   pgx.Batch
+}
+
+func newWriter(s *Store, group []*pending) *writer {
+	w := &writer{store: s, group: group}
+	for _, p := range group {
+		p.out = Written{Parked: p.flush.parksAtBirth()}
+		w.flushes = append(w.flushes, p.flush)
+		w.flushes = append(w.flushes, p.flush.Children...)
+	}
+	slices.SortFunc(w.flushes, func(a, b *Flush) int { return cmp.Compare(string(a.Execution[:]), string(b.Execution[:])) })
+	return w
+}
+
+// column makes an array parameter: one value of each row.
+func column[R, V any](rows []R, value func(R) V) []V {
+	values := make([]V, len(rows))
+	for i, row := range rows {
+		values[i] = value(row)
+	}
+	return values
+}
+
+func (w *writer) those(has func(*Flush) bool) []*Flush {
+	var rows []*Flush
+	for _, f := range w.flushes {
+		if has(f) {
+			rows = append(rows, f)
+		}
+	}
+	return rows
+}
+
+func executionID(f *Flush) uuid.UUID { return f.Execution }
+
+// locks serializes with everybody who posts events to the waits opened here or uses the same permits.
+func (w *writer) locks() {
+	var events, permits [][3]string
+	for _, f := range w.flushes {
+		for _, wait := range f.WaitsOpen {
+			events = append(events, [3]string{f.Team.String(), clean(wait.Name), clean(wait.Correlation)})
+		}
+		for _, asked := range f.Asked {
+			permits = append(permits, [3]string{f.Team.String(), clean(asked.Name)})
+		}
+		for _, released := range f.Released {
+			permits = append(permits, [3]string{f.Team.String(), clean(released.Name)})
+		}
+	}
+	for _, key := range sortedUnique(events) {
+		w.batch.Queue(`select event_lock($1, $2, $3)`, key[0], key[1], key[2])
+	}
+	for _, key := range sortedUnique(permits) {
+		w.batch.Queue(`select permit_lock($1, $2)`, key[0], key[1])
+	}
+}
+
+func sortedUnique(keys [][3]string) [][3]string {
+	slices.SortFunc(keys, func(a, b [3]string) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+	})
+	return slices.Compact(keys)
+}
+
+func (w *writer) histories() {
+	rows := w.those(func(f *Flush) bool { return f.Events != nil })
+	if len(rows) == 0 {
+		return
+	}
+	w.batch.Queue(`insert into history (execution_id, first_seq, last_seq, at, events)
+		select * from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::bytea[])`,
+		column(rows, executionID),
+		column(rows, func(f *Flush) int64 { return f.FirstSeq }),
+		column(rows, func(f *Flush) int64 { return f.LastSeq }),
+		column(rows, func(f *Flush) time.Time { return f.At }),
+		column(rows, func(f *Flush) []byte { return f.Events }))
+}
+
+func (w *writer) executions() {
+	rows := w.those(func(f *Flush) bool { return f.Begin != nil })
+	if len(rows) == 0 {
+		return
+	}
+	w.batch.Queue(`insert into executions (id, team_id, partition, workflow, version, content_hash, mode, status,
+			correlation_id, priority, labels, started_by, parent_id, created_at, updated_at)
+		select id, team, partition, workflow, version, hash, mode, status, correlation, priority, labels::jsonb,
+			started_by, parent, at, at
+		from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[],
+			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[])
+			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at, status)`,
+		column(rows, executionID),
+		column(rows, func(f *Flush) uuid.UUID { return f.Team }),
+		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
+		column(rows, func(f *Flush) string { return f.Workflow }),
+		column(rows, func(f *Flush) int32 { return int32(f.Begin.Version) }),
+		column(rows, func(f *Flush) string { return f.Begin.ContentHash }),
+		column(rows, func(f *Flush) string { return f.Begin.Mode }),
+		column(rows, func(f *Flush) string { return f.Begin.CorrelationID }),
+		column(rows, func(f *Flush) string { return f.Begin.Priority }),
+		column(rows, func(f *Flush) string { return labelsJSON(f.Begin.Labels) }),
+		column(rows, func(f *Flush) string { return f.Begin.StartedBy }),
+		column(rows, func(f *Flush) *uuid.UUID { return f.Begin.Parent }),
+		column(rows, func(f *Flush) time.Time { return f.At }),
+		column(rows, func(f *Flush) string { return f.Begin.Status }))
+	w.startKeys(rows)
+}
+
+func (w *writer) startKeys(begun []*Flush) {
+	for _, f := range begun {
+		if key := f.Begin.Key; key != nil {
+			w.batch.Queue(`delete from start_keys where team_id = $1 and workflow = $2 and key = $3
+				and created_at <= now() - interval '24 hours'`, f.Team, f.Workflow, key.Key)
+			w.batch.Queue(`insert into start_keys (team_id, workflow, key, request_hash, execution_id)
+				values ($1, $2, $3, $4, $5)`, f.Team, f.Workflow, key.Key, key.Hash, f.Execution)
+		}
+	}
+}
+
+func (w *writer) statuses() {
+	rows := w.those(func(f *Flush) bool { return f.Status != nil })
+	if len(rows) == 0 {
+		return
+	}
+	w.batch.Queue(`update executions e set status = u.status, error = u.error::json, updated_at = u.at,
+			finished_at = u.finished, incident = null, incidents = 0
+		from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+			as u(id, status, error, at, finished)
+		where e.id = u.id`,
+		column(rows, executionID),
+		column(rows, func(f *Flush) string { return f.Status.Status }),
+		column(rows, func(f *Flush) *string { return errorJSON(f.Status.Error) }),
+		column(rows, func(f *Flush) time.Time { return f.At }),
+		column(rows, func(f *Flush) *time.Time { return optional(f.Status.Finished) }))
+}
+
+// queueRows makes new executions ready, owned by the writer or free for anybody.
+func (w *writer) queueRows() {
+	rows := w.those(func(f *Flush) bool { return f.Begin != nil && !f.parksAtBirth() })
+	if len(rows) == 0 {
+		return
+	}
+	w.batch.Queue(`insert into ready (execution_id, partition, turn, team_id, workflow, owner, claimed_at)
+		select id, partition, turn_of(priority), team, workflow, owner, case when owner is not null then now() end
+		from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[], $6::uuid[])
+			as u(id, partition, priority, team, workflow, owner)`,
+		column(rows, executionID),
+		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
+		column(rows, func(f *Flush) string { return f.Begin.Priority }),
+		column(rows, func(f *Flush) uuid.UUID { return f.Team }),
+		column(rows, func(f *Flush) string { return f.Workflow }),
+		column(rows, (*Flush).firstOwner))
+}
+
+func (f *Flush) firstOwner() *uuid.UUID {
+	if f.Begin.Owned && f.Leave == nil {
+		return &f.Owner
+	}
+	return nil
+}
+
+func (w *writer) drained() {
+	var executions []uuid.UUID
+	var ids []int64
+	for _, f := range w.flushes {
+		for _, id := range f.Drained {
+			executions, ids = append(executions, f.Execution), append(ids, id)
+		}
+	}
+	if len(ids) > 0 {
+		w.batch.Queue(`delete from inbox i using unnest($1::uuid[], $2::bigint[]) as u(execution_id, id)
+			where i.execution_id = u.execution_id and i.id = u.id`, executions, ids)
+	}
+}
+
+// consequences writes what most flushes do not have.
+func (w *writer) consequences(f *Flush) error {
+	if f.Checkpoint != nil {
+		w.batch.Queue(`insert into checkpoints (execution_id, seq, state) values ($1, $2, $3)
+			on conflict (execution_id) do update set seq = excluded.seq, state = excluded.state`,
+			f.Execution, f.LastSeq, f.Checkpoint)
+	}
+	for _, task := range f.Tasks {
+		if err := w.task(f, task); err != nil {
+			return err
+		}
+	}
+	w.waits(f)
+	w.permits(f)
+	for _, notice := range f.Notices {
+		message, err := encodeMessage(notice.Message)
+		if err != nil {
+			return fmt.Errorf("encode a message for execution %s: %w", notice.To, err)
+		}
+		w.batch.Queue(`select deliver($1, $2)`, notice.To, message)
+	}
+	if f.Ended {
+		w.batch.Queue(`delete from event_waits where execution_id = $1`, f.Execution)
+	}
+	if f.Ended && f.HasLimits {
+		w.batch.Queue(`select release_permits($1)`, f.Execution)
+	}
+	return nil
+}
+
+func (w *writer) waits(f *Flush) {
+	for _, wait := range f.WaitsEnded {
+		w.batch.Queue(`delete from event_waits where execution_id = $1 and activity = $2 and item = $3`,
+			f.Execution, wait.Activity, clean(wait.Item))
+	}
+	for _, wait := range f.WaitsOpen {
+		w.batch.Queue(`insert into event_waits (execution_id, activity, item, team_id, name, correlation, has_where, until)
+			values ($1, $2, $3, $4, $5, $6, $7, $8)
+			on conflict (execution_id, activity, item) do update set name = excluded.name,
+				correlation = excluded.correlation, has_where = excluded.has_where, until = excluded.until`,
+			f.Execution, wait.Activity, clean(wait.Item), f.Team, clean(wait.Name), clean(wait.Correlation),
+			wait.HasWhere, optional(wait.Until))
+	}
+}
+
+// permits asks for slots and gives slots back; each name touched is granted anew in this transaction.
+func (w *writer) permits(f *Flush) {
+	var names []string
+	for _, released := range f.Released {
+		w.batch.Queue(`delete from permits where team_id = $1 and name = $2 and execution_id = $3 and activity = $4 and item = $5`,
+			f.Team, clean(released.Name), f.Execution, released.Activity, clean(released.Item))
+		names = append(names, clean(released.Name))
+	}
+	for _, asked := range f.Asked {
+		w.batch.Queue(`insert into permits (team_id, name, execution_id, activity, item, capacity, held)
+			values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+			f.Team, clean(asked.Name), f.Execution, asked.Activity, clean(asked.Item), asked.Capacity, asked.Held)
+		if !asked.Held {
+			names = append(names, clean(asked.Name))
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		w.batch.Queue(`select grant_permits($1, $2)`, f.Team, name)
+	}
+}
+
+// releases hands executions that have work to do back to the queue.
+func (w *writer) releases() {
+	rows := w.those(func(f *Flush) bool { return f.Begin == nil && f.Leave != nil && f.Leave.Release })
+	if len(rows) > 0 {
+		w.batch.Queue(`update ready r set owner = null, turn = now(), claimed_at = null
+			from unnest($1::uuid[], $2::uuid[]) as u(id, owner)
+			where r.execution_id = u.id and r.owner = u.owner`,
+			column(rows, executionID), column(rows, func(f *Flush) uuid.UUID { return f.Owner }))
+	}
+	for _, p := range w.group {
+		if p.flush.Leave != nil && p.flush.Leave.Release {
+			p.out.Parked = true
+		}
+	}
+}
+
+// parkings comes last: a wake-up made by the same transaction must be seen.
+func (w *writer) parkings() {
+	rows := w.those(func(f *Flush) bool { return f.Leave != nil && !f.Leave.Release && f.Begin == nil })
+	born := w.those(func(f *Flush) bool { return f.parksAtBirth() && !f.Leave.Due.IsZero() })
+	if len(born) > 0 {
+		w.batch.Queue(`insert into timers (execution_id, partition, due_at)
+			select * from unnest($1::uuid[], $2::smallint[], $3::timestamptz[])`,
+			column(born, executionID),
+			column(born, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
+			column(born, func(f *Flush) time.Time { return f.Leave.Due }))
+	}
+	if len(rows) == 0 {
+		return
+	}
+	w.batch.Queue(parkSQL,
+		column(rows, executionID),
+		column(rows, func(f *Flush) uuid.UUID { return f.Owner }),
+		column(rows, func(f *Flush) int64 { return f.Leave.Wakes }),
+		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
+		column(rows, func(f *Flush) *time.Time { return optional(f.Leave.Due) }),
+	).Query(w.readParked)
+}
+
+// parkSQL deletes the queue rows that nobody woke and sets or clears the timers of those executions.
+const parkSQL = `with p as (
+		select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::smallint[], $5::timestamptz[])
+			as u(id, owner, wakes, partition, due)
+	), gone as (
+		delete from ready r using p where r.execution_id = p.id and r.owner = p.owner and r.wakes = p.wakes
+		returning p.id, p.partition, p.due
+	), awake as (
+		delete from timers t using gone where t.execution_id = gone.id and gone.due is null
+	), asleep as (
+		insert into timers (execution_id, partition, due_at)
+		select id, partition, due from gone where due is not null
+		on conflict (execution_id) do update set due_at = excluded.due_at
+	)
+	select id from gone`
+
+func (w *writer) readParked(rows pgx.Rows) error {
+	parked, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return err
+	}
+	for _, p := range w.group {
+		p.out.Parked = p.out.Parked || slices.Contains(parked, p.flush.Execution)
+	}
+	return nil
+}
+
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func labelsJSON(labels map[string]string) string {
+	if len(labels) == 0 {
+		return "{}"
+	}
+	text, _ := json.Marshal(labels) // strings cannot fail
+	return string(text)
+}
+
+func errorJSON(e *execution.Error) *string {
+	if e == nil {
+		return nil
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		text, _ = json.Marshal(execution.Error{Type: e.Type, Class: e.Class, Message: e.Message})
+	}
+	s := string(text)
+	return &s
+}
+
+// clean makes a text storable: PostgreSQL's text has no NUL, which is shown as U+FFFD.
+func clean(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }

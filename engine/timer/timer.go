@@ -1,0 +1,94 @@
+// Package timer wakes executions when they are due, and tidies up what has served its time. Every replica
+// runs it: a due row is taken by exactly one of them. It must not know what a timer means.
+package timer
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/store"
+)
+
+const (
+	look   = time.Second      // the longest sleep: other replicas set timers too
+	upkeep = 10 * time.Minute // between two tidyings
+)
+
+// Loop fires timers until its context ends.
+type Loop struct {
+	Store *store.Store
+	Log   *slog.Logger
+	Woken func([]uuid.UUID) // told after the wake-up was committed
+
+	nudge chan struct{}
+	until atomic.Int64 // when it looks next, in nanoseconds since 1970 by the process's clock
+}
+
+// New makes a loop.
+func New(s *store.Store, log *slog.Logger, woken func([]uuid.UUID)) *Loop {
+	return &Loop{Store: s, Log: log, Woken: woken, nudge: make(chan struct{}, 1)}
+}
+
+// Nudge says that a timer was set that is due after wait.
+func (l *Loop) Nudge(wait time.Duration) {
+	if time.Now().Add(wait).UnixNano() >= l.until.Load() {
+		return
+	}
+	select {
+	case l.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// Run fires until ctx ends. A failure is logged and tried again.
+func (l *Loop) Run(ctx context.Context) {
+	tidied := time.Now()
+	for ctx.Err() == nil {
+		wait := l.fire(ctx)
+		if time.Since(tidied) > upkeep {
+			tidied = time.Now()
+			if err := l.Store.Forget(ctx); err != nil && ctx.Err() == nil {
+				l.Log.Error("tidying up failed, it is tried again", "error", err)
+			}
+		}
+		l.until.Store(time.Now().Add(wait).UnixNano())
+		select {
+		case <-ctx.Done():
+		case <-l.nudge:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// fire wakes what is due and answers how long to sleep.
+func (l *Loop) fire(ctx context.Context) time.Duration {
+	woken, more, err := l.Store.FireTimers(ctx)
+	if err != nil {
+		l.complain(ctx, err)
+		return look
+	}
+	if len(woken) > 0 {
+		l.Woken(woken)
+	}
+	if more {
+		return 0
+	}
+	wait, ok, err := l.Store.NextTimer(ctx)
+	if err != nil {
+		l.complain(ctx, err)
+	}
+	if !ok {
+		return look
+	}
+	return min(max(wait, time.Millisecond), look)
+}
+
+func (l *Loop) complain(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		l.Log.Error("timers could not be read, they are tried again", "error", err)
+	}
+}
