@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"engine/flow":       {"engine/expr", "engine/schedule"},
 	"engine/execution":  {"engine/flow", "engine/expr", "engine/retry"},
 	"engine/human":      {"engine/execution", "engine/flow", "queries"},
-	"engine/activity":   {"engine/execution", "engine/flow"},
+	"engine/activity":   {"engine/execution", "engine/flow", "engine/expr"},
 	"engine/notify":     {},
 	"engine/store":      {"engine/execution", "engine/flow", "queries"},
 	"engine/queue":      {"engine/execution", "queries"},

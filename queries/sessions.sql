@@ -9,7 +9,7 @@ from sessions s
 join teams t on t.id = s.team_id
 join users u on u.id = s.user_id and not u.disabled
 join memberships m on m.team_id = s.team_id and m.user_id = s.user_id
-where s.hash = @hash and s.expires_at > now() and s.last_seen_at > now() - @idle::interval;
+where s.hash = @hash and s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => @idle_seconds::int);
 
 -- name: TouchSession :exec
 -- Notes that it is in use, to the minute.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const createSession = `-- name: CreateSession :exec
@@ -63,7 +62,7 @@ from sessions s
 join teams t on t.id = s.team_id
 join users u on u.id = s.user_id and not u.disabled
 join memberships m on m.team_id = s.team_id and m.user_id = s.user_id
-where s.hash = $1 and s.expires_at > now() and s.last_seen_at > now() - $2::interval
+where s.hash = $1 and s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => $2::int)
 `
 
 type SessionByHashRow struct {
@@ -77,8 +76,8 @@ type SessionByHashRow struct {
 }
 
 // A session that has not expired and was not idle for too long.
-func (q *Queries) SessionByHash(ctx context.Context, hash []byte, idle pgtype.Interval) (SessionByHashRow, error) {
-	row := q.db.QueryRow(ctx, sessionByHash, hash, idle)
+func (q *Queries) SessionByHash(ctx context.Context, hash []byte, idleSeconds int32) (SessionByHashRow, error) {
+	row := q.db.QueryRow(ctx, sessionByHash, hash, idleSeconds)
 	var i SessionByHashRow
 	err := row.Scan(
 		&i.TeamID,

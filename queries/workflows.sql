@@ -58,7 +58,14 @@ select status, count(*) from executions
 where team_id = @team_id and workflow = @workflow and finished_at is null
 group by status;
 
--- name: OpenTasksByActivity :many
-select activity, count(*) from tasks
-where team_id = @team_id and workflow = @workflow and status = 'open'
-group by activity;
+-- name: WaitsByActivity :many
+-- What waits for people and for events, by activity.
+select w.activity, sum(w.task)::bigint as tasks, sum(w.event)::bigint as events
+from (
+    select activity, 1 as task, 0 as event from tasks
+    where tasks.team_id = @team_id and tasks.workflow = @workflow and status = 'open'
+    union all
+    select ew.activity, 0, 1 from event_waits ew join executions e on e.id = ew.execution_id
+    where e.team_id = @team_id and e.workflow = @workflow and e.finished_at is null
+) w
+group by w.activity;

@@ -165,37 +165,6 @@ func (q *Queries) LockWorkflow(ctx context.Context, teamID uuid.UUID, name strin
 	return i, err
 }
 
-const openTasksByActivity = `-- name: OpenTasksByActivity :many
-select activity, count(*) from tasks
-where team_id = $1 and workflow = $2 and status = 'open'
-group by activity
-`
-
-type OpenTasksByActivityRow struct {
-	Activity string
-	Count    int64
-}
-
-func (q *Queries) OpenTasksByActivity(ctx context.Context, teamID uuid.UUID, workflow string) ([]OpenTasksByActivityRow, error) {
-	rows, err := q.db.Query(ctx, openTasksByActivity, teamID, workflow)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []OpenTasksByActivityRow{}
-	for rows.Next() {
-		var i OpenTasksByActivityRow
-		if err := rows.Scan(&i.Activity, &i.Count); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const saveDraft = `-- name: SaveDraft :one
 insert into drafts (team_id, workflow, text, etag, saved_by) values ($1, $2, $3, $4, $5)
 on conflict (team_id, workflow) do update
@@ -255,6 +224,45 @@ update workflows set updated_at = now(), updated_by = $1 where team_id = $2 and 
 func (q *Queries) TouchWorkflow(ctx context.Context, updatedBy string, teamID uuid.UUID, name string) error {
 	_, err := q.db.Exec(ctx, touchWorkflow, updatedBy, teamID, name)
 	return err
+}
+
+const waitsByActivity = `-- name: WaitsByActivity :many
+select w.activity, sum(w.task)::bigint as tasks, sum(w.event)::bigint as events
+from (
+    select activity, 1 as task, 0 as event from tasks
+    where tasks.team_id = $1 and tasks.workflow = $2 and status = 'open'
+    union all
+    select ew.activity, 0, 1 from event_waits ew join executions e on e.id = ew.execution_id
+    where e.team_id = $1 and e.workflow = $2 and e.finished_at is null
+) w
+group by w.activity
+`
+
+type WaitsByActivityRow struct {
+	Activity string
+	Tasks    int64
+	Events   int64
+}
+
+// What waits for people and for events, by activity.
+func (q *Queries) WaitsByActivity(ctx context.Context, teamID uuid.UUID, workflow string) ([]WaitsByActivityRow, error) {
+	rows, err := q.db.Query(ctx, waitsByActivity, teamID, workflow)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WaitsByActivityRow{}
+	for rows.Next() {
+		var i WaitsByActivityRow
+		if err := rows.Scan(&i.Activity, &i.Tasks, &i.Events); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const workflowByName = `-- name: WorkflowByName :one

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"mime"
@@ -11,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
+
+	"weftline/engine/expr"
 )
 
 const (
@@ -82,6 +85,8 @@ func flattenHeaders(header http.Header) map[string]any {
 	return flat
 }
 
+var byteOrderMark = []byte("\xef\xbb\xbf") // some servers put it before JSON, where it must not be
+
 // parseBody reads a body by its content type: JSON as values, text as UTF-8, nothing as null, anything
 // else as base64.
 func parseBody(contentType string, content []byte) (any, error) {
@@ -94,7 +99,7 @@ func parseBody(contentType string, content []byte) (any, error) {
 	}
 	switch {
 	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
-		value, err := decodeJSON(content)
+		value, err := expr.DecodeJSON(bytes.TrimPrefix(content, byteOrderMark))
 		if err != nil {
 			return nil, fmt.Errorf("says %s but is not JSON: %w", kind, err)
 		}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/engine/flow"
+	"weftline/queries"
+)
+
+// catalog implements Definitions.
+type catalog struct {
+	db *pgxpool.Pool
+	q  *queries.Queries
+	catalogLinks
+}
+
+// catalogLinks is what the catalog needs of the rest of the engine.
+type catalogLinks struct {
+	canRun  func(kind string) bool // whether activities of a type can run on this server
+	resolve func(ctx context.Context, team uuid.UUID, workflow, version string) error
+	latest  func(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error)
+	changed func(Change) // called after commit
+}
+
+func newCatalog(db *pgxpool.Pool, links catalogLinks) *catalog {
+	return &catalog{db: db, q: queries.New(db), catalogLinks: links}
+}
+
+const (
+	maxDefinition  = 1 << 20 // bytes of a definition text
+	lastExecutions = 5       // shown with one workflow
+	longestTitle   = 200     // bytes
+)
+
+var workflowName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// Validate checks a text without a team: references to other workflows are not looked up.
+func (c *catalog) Validate(_ context.Context, text []byte) flow.Report {
+	report := flow.Validate(text)
+	if report.Valid {
+		if workflow, err := flow.Load(text); err == nil {
+			report.Warnings = append(report.Warnings, asWarnings(c.unsupported(workflow))...)
+		}
+	}
+	return report
+}
+
+// Workflows lists the team's workflows by name.
+func (c *catalog) Workflows(ctx context.Context, who Who, filter WorkflowFilter) (Page[Workflow], error) {
+	after, err := decodeCursor[string](filter.Cursor)
+	if err != nil {
+		return Page[Workflow]{}, err
+	}
+	var labels json.RawMessage
+	if len(filter.Labels) > 0 {
+		labels = labelsJSON(filter.Labels)
+	}
+	rows, err := c.q.ListWorkflows(ctx, queries.ListWorkflowsParams{
+		TeamID: who.Team, After: after, Labels: labels, Search: pattern(filter.Query), PageSize: filter.size() + 1})
+	if err != nil {
+		return Page[Workflow]{}, fmt.Errorf("list workflows: %w", err)
+	}
+	return paginate(rows, filter.PageRequest,
+		func(row queries.ListWorkflowsRow) Workflow { return workflowOf(row.Workflow, row.HasDraft) },
+		func(last queries.ListWorkflowsRow) any { return last.Workflow.Name })
+}
+
+// Workflow is one workflow with its last executions.
+func (c *catalog) Workflow(ctx context.Context, who Who, name string) (Workflow, error) {
+	row, err := c.q.WorkflowByName(ctx, who.Team, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Workflow{}, noWorkflow(name)
+	}
+	if err != nil {
+		return Workflow{}, fmt.Errorf("read workflow %s: %w", name, err)
+	}
+	workflow := workflowOf(row.Workflow, row.HasDraft)
+	page, err := c.latest(ctx, who, ExecutionFilter{PageRequest: PageRequest{Limit: lastExecutions}, Workflow: name})
+	workflow.LastExecutions = page.Items
+	return workflow, err
+}
+
+func workflowOf(row queries.Workflow, hasDraft bool) Workflow {
+	workflow := Workflow{
+		Name: row.Name, Title: row.Title, Description: row.Description, Labels: map[string]string{},
+		PublishedVersion: optionalInt(row.PublishedVersion), HasDraft: hasDraft, UpdatedAt: row.UpdatedAt, UpdatedBy: row.UpdatedBy,
+	}
+	_ = json.Unmarshal(row.Labels, &workflow.Labels) // written by labelsJSON
+	return workflow
+}
+
+func optionalInt(value *int32) *int {
+	if value == nil {
+		return nil
+	}
+	whole := int(*value)
+	return &whole
+}
+
+func noWorkflow(name string) *Error { return Refuse("not_found", "there is no workflow "+name) }
+
+// lockWorkflow serializes changes of one workflow until the transaction ends.
+func lockWorkflow(ctx context.Context, q *queries.Queries, who Who, name string) (queries.Workflow, error) {
+	row, err := q.LockWorkflow(ctx, who.Team, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, noWorkflow(name)
+	}
+	if err != nil {
+		return row, fmt.Errorf("lock workflow %s: %w", name, err)
+	}
+	return row, nil
+}
+
+// describe copies what lists show from a definition to its workflow's row.
+func describe(ctx context.Context, q *queries.Queries, who Who, workflow *flow.Workflow) error {
+	title, _, _ := strings.Cut(strings.TrimSpace(workflow.Description), "\n")
+	if title == "" {
+		title = workflow.Name
+	}
+	err := q.DescribeWorkflow(ctx, queries.DescribeWorkflowParams{
+		TeamID: who.Team, Name: workflow.Name, UpdatedBy: cleanText(who.User),
+		Title: clip(title, longestTitle), Description: cleanText(workflow.Description), Labels: labelsJSON(workflow.Labels)})
+	if err != nil {
+		return fmt.Errorf("describe workflow %s: %w", workflow.Name, err)
+	}
+	return nil
+}
+
+// labelsJSON writes labels for a jsonb column.
+func labelsJSON(labels map[string]string) json.RawMessage {
+	clean := make(map[string]string, len(labels))
+	for key, value := range maps.All(labels) {
+		clean[cleanText(key)] = cleanText(value)
+	}
+	content, _ := json.Marshal(clean) // a map of texts always has a JSON form
+	return content
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"weftline/engine/flow"
+)
+
+// Codes of problems that only a server can see.
+const (
+	codeOtherName       = "E410" // metadata.name is not the workflow's
+	codeNoWorkflow      = "E601" // a child workflow or version that cannot be started
+	codeUnsupportedType = "E602" // an activity type that no worker of this server runs
+)
+
+// judge checks a draft of the workflow name. References to what lies outside the text are warnings of the
+// report, since a draft may come before them, and answered besides, since publishing refuses them.
+func (c *catalog) judge(ctx context.Context, who Who, name string, text []byte) (report flow.Report, references []flow.Problem) {
+	report = flow.Validate(text)
+	if report.Name != "" && report.Name != name {
+		report.Valid = false
+		report.Errors = append(report.Errors, otherName(text, report.Name, name))
+	}
+	if !report.Valid {
+		return report, nil
+	}
+	workflow, err := flow.Load(text)
+	if err != nil {
+		return report, nil
+	}
+	references = append(c.unsupported(workflow), c.missingChildren(ctx, who, workflow)...)
+	report.Warnings = append(report.Warnings, asWarnings(references)...)
+	return report, references
+}
+
+func asWarnings(problems []flow.Problem) []flow.Problem {
+	warnings := make([]flow.Problem, len(problems))
+	for i, problem := range problems {
+		problem.Severity = "warning"
+		warnings[i] = problem
+	}
+	return warnings
+}
+
+func otherName(text []byte, given, name string) flow.Problem {
+	problem := flow.Problem{
+		Path: "metadata.name", Pos: nameAt(text, given), Code: codeOtherName, Severity: "error",
+		Message: fmt.Sprintf("the definition is named %q, but this is the workflow %q; a workflow keeps its name", given, name),
+		Hint:    fmt.Sprintf("write name: %s, or save it as another workflow", name),
+	}
+	problem.Edits = []flow.Edit{{Pos: problem.Pos, Text: name}}
+	return problem
+}
+
+// nameAt finds where metadata.name stands; the first name key with that value is it, since activities
+// come later and metadata has no other.
+func nameAt(text []byte, name string) flow.Pos {
+	key := regexp.MustCompile(`"?\bname"?\s*:\s*["']?(` + regexp.QuoteMeta(name) + `)\b`)
+	for number, line := range strings.Split(string(text), "\n") {
+		if at := key.FindStringSubmatchIndex(line); at != nil {
+			column := utf8.RuneCountInString(line[:at[2]]) + 1
+			return flow.Pos{Line: number + 1, Column: column, EndLine: number + 1, EndColumn: column + utf8.RuneCountInString(name)}
+		}
+	}
+	return flow.Pos{Line: 1, Column: 1, EndLine: 1, EndColumn: 1}
+}
+
+// byEngine are the types that need no runner: the engine drives them itself.
+var byEngine = map[string]bool{
+	flow.TypeHuman: true, flow.TypeWait: true, flow.TypeEvent: true, flow.TypeWorkflow: true, flow.TypeForEach: true,
+	flow.TypeSwitch: true, flow.TypeSet: true, flow.TypeFail: true, flow.TypeEnd: true,
+}
+
+// unsupported finds activities that would wait forever for somebody to run them.
+func (c *catalog) unsupported(workflow *flow.Workflow) []flow.Problem {
+	var problems []flow.Problem
+	for path, activity := range everyActivity(workflow) {
+		if !byEngine[activity.Type] && !c.canRun(activity.Type) {
+			problems = append(problems, flow.Problem{
+				Path: path + ".type", Pos: activity.Pos, Code: codeUnsupportedType, Severity: "error",
+				Message: fmt.Sprintf("this server cannot run activities of type %s: none of its workers knows the type", activity.Type),
+				Hint:    "start a worker that can run it, or use another type",
+			})
+		}
+	}
+	return problems
+}
+
+// missingChildren finds child workflows that cannot be started. A workflow may start itself.
+func (c *catalog) missingChildren(ctx context.Context, who Who, workflow *flow.Workflow) []flow.Problem {
+	var problems []flow.Problem
+	for path, activity := range everyActivity(workflow) {
+		child := activity.Workflow
+		if child == nil || child.Name == workflow.Name && child.Version == "" {
+			continue
+		}
+		if err := c.resolve(ctx, who.Team, child.Name, child.Version); err != nil {
+			problems = append(problems, flow.Problem{
+				Path: path + ".workflow.name", Pos: activity.Pos, Code: codeNoWorkflow, Severity: "error",
+				Message: fmt.Sprintf("the child workflow %s cannot be started: %s", child.Name, err),
+				Hint:    "publish it first",
+			})
+		}
+	}
+	return problems
+}
+
+// everyActivity walks all activities of a workflow with their paths: bodies of loops, compensations and
+// hooks included.
+func everyActivity(workflow *flow.Workflow) iter.Seq2[string, *flow.Activity] {
+	return func(yield func(string, *flow.Activity) bool) {
+		_ = walkGraph("spec.activities", workflow.Graph, yield) &&
+			walkGraph("spec.onError", workflow.OnError, yield) &&
+			walkGraph("spec.onExit", workflow.OnExit, yield)
+	}
+}
+
+func walkGraph(path string, graph *flow.Graph, yield func(string, *flow.Activity) bool) bool {
+	if graph == nil {
+		return true
+	}
+	for i, activity := range graph.Activities {
+		if !walkActivity(fmt.Sprintf("%s[%d]", path, i), activity, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func walkActivity(path string, activity *flow.Activity, yield func(string, *flow.Activity) bool) bool {
+	if activity == nil {
+		return true
+	}
+	if !yield(path, activity) || !walkActivity(path+".compensate", activity.Compensate, yield) {
+		return false
+	}
+	loop := activity.ForEach
+	return loop == nil ||
+		walkActivity(path+".for_each.activity", loop.Activity, yield) &&
+			walkGraph(path+".for_each.activities", loop.Body, yield)
+}
