@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -21,12 +22,13 @@ type Page struct {
 	User      string
 	OpenTasks int
 	CSRF      string
+	Nonce     string // for styles that scripts must insert
 	Theme     string // "", light or dark; "" follows the system
 	Density   string // "" or compact
 	Notice    string // shown on every page, e.g. what local mode means on an open address
 	Islands   []string
 	Actions   templ.Component // buttons of the head, the primary one last; nil = none
-	Wide      bool            // the page fills the window below the head and scrolls inside
+	Main      string          // id of the page's own <main>, which fills the window below the head; "" = the shell's
 }
 
 // Crumb is a step of the breadcrumb before the page's own title.
@@ -57,6 +59,8 @@ func (p Page) documentTitle() string {
 	}
 	return p.Title + " · Weftline"
 }
+
+func (p Page) main() string { return cmp.Or(p.Main, "content") }
 
 // Iso is an instant for machines, as the API writes it.
 func Iso(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,43 @@
+// Package lists owns the tables of executions, tasks and workflows that several pages show. It must not
+// know which page shows them or how the rows were read.
+package lists
+
+import (
+	"time"
+
+	"weftline/views/state"
+)
+
+// RunRow is one execution.
+type RunRow struct {
+	ID, ShortID, URL string
+	Workflow         string
+	Version          int
+	Look             state.Look
+	Words            string // the error, when it failed
+	StartedAt        time.Time
+	StartedBy        string
+	Took             string
+	Labels           []string
+}
+
+// TaskRow is one human task.
+type TaskRow struct {
+	ID, URL, Title, Workflow, Activity string
+	Look                               state.Look
+	Outcome, Requester, Assignee       string
+	CreatedAt                          time.Time
+	Due                                *time.Time
+	Overdue                            bool
+	MayDecide                          bool
+}
+
+// WorkflowRow is one workflow.
+type WorkflowRow struct {
+	Name, Title, URL string
+	Labels           []string
+	Version          int // 0 = nothing published
+	Draft            bool
+	Last             *RunRow
+	UpdatedAt        time.Time
+}

@@ -1,0 +1,43 @@
+// Package settings owns the page of appearance and API tokens. It must not know how a token is made; a
+// new one is shown once, on the answer to the form that asked for it.
+package settings
+
+import "time"
+
+// View is the page.
+type View struct {
+	Now            time.Time
+	User, Team     string
+	Roles, Groups  string
+	Theme, Density string
+	Tokens         []Token
+	NewToken       string // the secret, once
+	NewName        string
+	Error          string
+	Typed          Typed
+	MayMakeTokens  bool
+	CSRF           string
+}
+
+// Token is one API token without its secret.
+type Token struct {
+	ID, Name, Scopes, ActsAs string
+	CreatedAt                time.Time
+	ExpiresAt, LastUsedAt    *time.Time
+}
+
+// Typed is what the form held when it was refused.
+type Typed struct {
+	Name   string
+	Scopes []string
+}
+
+// scopes are what a token may do, with what that means.
+var scopes = []struct{ Name, Says string }{
+	{"read", "look at everything"},
+	{"run", "start and steer executions, answer tasks"},
+	{"author", "write drafts and publish"},
+	{"review", "review proposals"},
+	{"worker", "take work as a remote worker"},
+	{"admin", "everything, tokens included"},
+}

@@ -1,0 +1,76 @@
+// Package versions owns the list of a workflow's versions and the comparison of any two. It must not know
+// how versions are kept.
+package versions
+
+import (
+	"strconv"
+	"time"
+
+	"weftline/views/diff"
+)
+
+// Row is one published version.
+type Row struct {
+	Number  int
+	Message string
+	By      string
+	At      time.Time
+	Hash    string // short
+	Label   string // metadata.version
+	Current bool
+}
+
+// View is the list.
+type View struct {
+	Now        time.Time
+	Name       string
+	Rows       []Row
+	Draft      bool // a draft goes beyond what is published
+	Next       string
+	MayRestore bool
+	CSRF       string
+}
+
+// Comparison is the page of two sides.
+type Comparison struct {
+	Name     string
+	From, To string // a number, draft or published
+	Sides    []string
+	Groups   []diff.Group
+	Rows     []diff.Row
+	FromText string
+	ToText   string
+}
+
+// Side is how a side of a comparison is called.
+func Side(side string) string {
+	switch side {
+	case "draft":
+		return "Draft"
+	case "published":
+		return "Published"
+	case "":
+		return "Nothing published"
+	default:
+		return "Version " + side
+	}
+}
+
+// ShortHash is enough of a content hash to tell versions apart.
+func ShortHash(hash string) string {
+	if len(hash) > 10 {
+		return hash[:10]
+	}
+	return hash
+}
+
+func newest(v View) string {
+	if v.Draft {
+		return "draft"
+	}
+	return strconv.Itoa(v.Rows[0].Number)
+}
+
+func compareURL(name, from, to string) string {
+	return "/workflows/" + name + "/diff?from=" + from + "&to=" + to
+}

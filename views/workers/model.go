@@ -1,0 +1,36 @@
+// Package workers owns the page of the fleet and the queue. It must not know how either is measured.
+package workers
+
+import (
+	"time"
+
+	"weftline/views/state"
+)
+
+// View is the page.
+type View struct {
+	Now     time.Time
+	Workers []Worker
+	By      string // what the queue is grouped by
+	Queue   []Lane
+}
+
+// Worker is one member of the fleet.
+type Worker struct {
+	Name, Version, Place string // host, build, region and zone
+	Look                 state.Look
+	Active, Concurrency  int
+	Activities           []string
+	Labels               []string
+	StartedAt, SeenAt    time.Time
+}
+
+// Lane is one line of the queue.
+type Lane struct {
+	Key, Owner    string
+	Depth, Leased int
+	Oldest        string // "" when nothing waits
+}
+
+// groupings are what the queue can be grouped by.
+var groupings = []string{"workflow", "partition", "priority", "queue", "team"}
