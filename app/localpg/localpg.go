@@ -50,7 +50,7 @@ type Server struct {
 // InUseError says that another process runs on the data folder.
 type InUseError struct {
 	DataDir string
-	PID     string // as the other process wrote it; may be empty
+	PID     string // as the other process wrote it, or "unknown"
 	URL     string // reaches its database, once it is up
 }
 

@@ -35,11 +35,12 @@ func lockBase(base string) (*os.File, error) {
 }
 
 func inUse(base string, lock *os.File) error {
-	pid, err := io.ReadAll(io.LimitReader(lock, 32))
-	if err != nil {
-		pid = []byte("unknown")
+	text, _ := io.ReadAll(io.LimitReader(lock, 32)) // who it is only helps; that it is there is sure
+	pid := strings.TrimSpace(string(text))
+	if pid == "" {
+		pid = "unknown"
 	}
-	return &InUseError{DataDir: base, PID: strings.TrimSpace(string(pid)), URL: socketURL(runDir(base), dbName)}
+	return &InUseError{DataDir: base, PID: pid, URL: socketURL(runDir(base), dbName)}
 }
 
 func writePID(f *os.File) error {
