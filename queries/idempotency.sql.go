@@ -64,9 +64,11 @@ insert into idempotency_keys (team_id, operation, key, body_hash) values ($1, $2
 on conflict (team_id, operation, key) do update
 set body_hash = excluded.body_hash, answer = null, created_at = now()
 where idempotency_keys.created_at < now() - interval '24 hours'
+    or (idempotency_keys.answer is null and idempotency_keys.created_at < now() - interval '1 minute')
 `
 
-// One row when the key is new (or older than 24 hours), none when somebody has it.
+// One row when the key is new, none when somebody has it. A key is new again after 24 hours, and after a
+// minute when whoever had it never answered.
 func (q *Queries) ReserveIdempotencyKey(ctx context.Context, teamID uuid.UUID, operation string, key string, bodyHash []byte) (int64, error) {
 	result, err := q.db.Exec(ctx, reserveIdempotencyKey,
 		teamID,
