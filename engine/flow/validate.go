@@ -1,0 +1,75 @@
+package flow
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Validate checks a text and reports everything that is wrong with it, sorted by position, at most 50
+// errors and 50 warnings.
+func Validate(text []byte) Report {
+	ps := &problems{}
+	_, name := analyse(text, ps)
+	return ps.report(name)
+}
+
+// LoadError is the refusal of a definition that does not validate.
+type LoadError struct{ Report Report }
+
+func (e *LoadError) Error() string {
+	var out strings.Builder
+	for i, p := range e.Report.Errors {
+		if i > 0 {
+			out.WriteString("; ")
+		}
+		fmt.Fprintf(&out, "%d:%d: %s %s", p.Line, p.Column, p.Code, p.Message)
+		if i == 2 && len(e.Report.Errors) > 3 {
+			fmt.Fprintf(&out, "; and %d more", len(e.Report.Errors)-3)
+			break
+		}
+	}
+	return out.String()
+}
+
+// Load compiles a valid definition. A definition that does not validate is a *LoadError with the report.
+func Load(text []byte) (*Workflow, error) {
+	ps := &problems{}
+	w, name := analyse(text, ps)
+	if ps.hasErrors() {
+		return nil, &LoadError{ps.report(name)}
+	}
+	return w, nil
+}
+
+// analyse parses, checks and builds. The workflow is complete only when no error was found.
+func analyse(text []byte, ps *problems) (w *Workflow, name string) {
+	doc, _ := documentsOf(text, ps)
+	if doc == nil {
+		return nil, ""
+	}
+	root := doc.root
+	c := newChecker(ps)
+	c.specDefaults(root.at("spec", "defaults"))
+	c.check(root, group(workflowObject))
+	name = root.at("metadata", "name").text()
+	b := &builder{checker: c, where: map[*Activity]*node{}, listOf: map[*Graph]*listed{},
+		elsewhere: map[string]string{}, first: map[string]*node{}}
+	w = b.workflow(root)
+	b.semantics(w, root)
+	if !ps.hasErrors() {
+		w.ContentHash = contentHash(root)
+	}
+	return w, name
+}
+
+func contentHash(root *node) string {
+	text, _ := json.Marshal(root.plain())
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// semantics are the checks over the whole.
+func (b *builder) semantics(w *Workflow, root *node) {}
