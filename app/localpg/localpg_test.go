@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -41,6 +42,40 @@ func openDir(t *testing.T) string {
 	}
 	return dir
 }
+
+// made is a data folder whose cluster exists already: a copy, since making one takes
+// longer than all that most tests do with it.
+func made(t *testing.T) string {
+	t.Helper()
+	template, err := makeTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := openDir(t)
+	if out, err := exec.Command("cp", "-a", filepath.Join(template, dataName), dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
+
+// makeTemplate leaves its folder to TestMain.
+var makeTemplate = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "localpg-template-")
+	if err != nil {
+		return "", err
+	}
+	templates = append(templates, dir)
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return "", err
+	}
+	s, err := Start(context.Background(), Options{DataDir: dir})
+	if err != nil {
+		return "", err
+	}
+	return dir, s.Stop(context.Background())
+})
+
+var templates []string
 
 func start(t *testing.T, dir string) *Server {
 	t.Helper()
@@ -80,7 +115,7 @@ const (
 )
 
 func TestDataOutlivesAStop(t *testing.T) {
-	dir := openDir(t)
+	dir := made(t)
 	s := start(t, dir)
 	run(t, s.URL(), "create table kept (v text)")
 	run(t, s.URL(), writeRow)
@@ -113,7 +148,7 @@ func TestListensOnItsSocketOnlyAndIsDurable(t *testing.T) {
 }
 
 func TestSecondStartSaysWhoHoldsTheData(t *testing.T) {
-	dir := openDir(t)
+	dir := made(t)
 	first := start(t, dir)
 	_, err := Start(testContext(t), Options{DataDir: dir})
 	var inUse *InUseError
@@ -128,7 +163,7 @@ func TestSecondStartSaysWhoHoldsTheData(t *testing.T) {
 }
 
 func TestStopTwiceAnswersTheSame(t *testing.T) {
-	s := start(t, openDir(t))
+	s := start(t, made(t))
 	stop(t, s)
 	stop(t, s)
 	select {
@@ -139,7 +174,7 @@ func TestStopTwiceAnswersTheSame(t *testing.T) {
 }
 
 func TestKilledServerIsReportedAndRecovers(t *testing.T) {
-	dir := openDir(t)
+	dir := made(t)
 	s := start(t, dir)
 	run(t, s.URL(), "create table kept (v text)")
 	run(t, s.URL(), writeRow)
@@ -162,7 +197,7 @@ func TestKilledServerIsReportedAndRecovers(t *testing.T) {
 
 // A pid file whose pid is another program's by now must not stop a start.
 func TestStalePIDFileWithAReusedPID(t *testing.T) {
-	dir := openDir(t)
+	dir := made(t)
 	stop(t, start(t, dir))
 	stale := strconv.Itoa(os.Getpid()) + "\n" + filepath.Join(dir, dataName) + "\n"
 	if err := os.WriteFile(filepath.Join(dir, dataName, pidFileName), []byte(stale), 0o600); err != nil {
@@ -172,7 +207,7 @@ func TestStalePIDFileWithAReusedPID(t *testing.T) {
 }
 
 func TestDataOfAnotherMajorVersionIsLeftAlone(t *testing.T) {
-	dir := openDir(t)
+	dir := made(t)
 	stop(t, start(t, dir))
 	version := filepath.Join(dir, dataName, "PG_VERSION")
 	if err := os.WriteFile(version, []byte("9\n"), 0o600); err != nil {
@@ -238,7 +273,7 @@ func TestForeignSocketFolderIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to make another user's folder")
 	}
-	dir := openDir(t)
+	dir := made(t)
 	stop(t, start(t, dir))
 	const stranger = 12345
 	if err := os.Chown(filepath.Join(dir, "run"), stranger, stranger); err != nil {
@@ -256,7 +291,11 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDirEnv); dir != "" {
 		os.Exit(child(dir))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, dir := range templates {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
 
 func child(dir string) int {
@@ -297,7 +336,7 @@ func startChild(t *testing.T, dir string, attributes *syscall.SysProcAttr) (*exe
 }
 
 func TestKilledApplicationLeavesNothingInTheWay(t *testing.T) {
-	dir := openDir(t)
+	dir := made(t)
 	app, dbURL := startChild(t, dir, nil)
 	run(t, dbURL, "create table kept (v text)")
 	run(t, dbURL, writeRow)
@@ -311,7 +350,7 @@ func TestKilledApplicationLeavesNothingInTheWay(t *testing.T) {
 }
 
 func TestBothKilledAtOnce(t *testing.T) {
-	dir := openDir(t)
+	dir := made(t)
 	app, dbURL := startChild(t, dir, nil)
 	run(t, dbURL, "create table kept (v text)")
 	run(t, dbURL, writeRow)
