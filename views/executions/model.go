@@ -47,6 +47,16 @@ var groups = []struct {
 
 // URL is the address of a filter.
 func (f Filter) URL() string {
+	if f.empty() {
+		return "/executions"
+	}
+	return "/executions?" + f.query()
+}
+
+// Topic is what the live protocol calls these executions.
+func (f Filter) Topic() string { return "executions:" + f.query() }
+
+func (f Filter) query() string {
 	values := url.Values{}
 	if f.Workflow != "" {
 		values.Set("workflow", f.Workflow)
@@ -57,10 +67,7 @@ func (f Filter) URL() string {
 	if f.Query != "" {
 		values.Set("q", f.Query)
 	}
-	if len(values) == 0 {
-		return "/executions"
-	}
-	return "/executions?" + values.Encode()
+	return values.Encode()
 }
 
 // Chips are the filters by state; the first clears them.
@@ -75,15 +82,6 @@ func (f Filter) Chips() []Chip {
 		chips = append(chips, Chip{Label: group.label, URL: to.URL(), Look: state.Of(group.statuses[0]), On: on})
 	}
 	return chips
-}
-
-// Topic is what the live protocol calls these executions.
-func (f Filter) Topic() string {
-	values := url.Values{}
-	if f.Workflow != "" {
-		values.Set("workflow", f.Workflow)
-	}
-	return "executions:" + values.Encode()
 }
 
 func (f Filter) empty() bool { return f.Workflow == "" && f.Query == "" && len(f.Status) == 0 }

@@ -39,17 +39,18 @@ type Crumb struct {
 // Entry is a link of the rail.
 type Entry struct {
 	Key, Label, URL, Icon string
+	Counted               bool
 	Count                 int
 }
 
 func rail(p Page) []Entry {
 	return []Entry{
-		{"home", "Home", "/", "home", 0},
-		{"workflows", "Workflows", "/workflows", "flow", 0},
-		{"executions", "Executions", "/executions", "runs", 0},
-		{"tasks", "Tasks", "/tasks", "tasks", p.OpenTasks},
-		{"workers", "Workers", "/workers", "workers", 0},
-		{"settings", "Settings", "/settings", "settings", 0},
+		{Key: "home", Label: "Home", URL: "/", Icon: "home"},
+		{Key: "workflows", Label: "Workflows", URL: "/workflows", Icon: "flow"},
+		{Key: "executions", Label: "Executions", URL: "/executions", Icon: "runs"},
+		{Key: "tasks", Label: "Tasks", URL: "/tasks", Icon: "tasks", Counted: true, Count: p.OpenTasks},
+		{Key: "workers", Label: "Workers", URL: "/workers", Icon: "workers"},
+		{Key: "settings", Label: "Settings", URL: "/settings", Icon: "settings"},
 	}
 }
 

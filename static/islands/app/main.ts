@@ -1,5 +1,27 @@
-// What every page loads: htmx, set up for a strict content security policy.
-import htmx from "htmx.org";
+// What every page loads: htmx set up for a strict content security policy, live parts,
+// times, theme, keys. Each piece works on what the server rendered and is no loss
+// when it does not run.
+
+import htmx from 'htmx.org';
+import { follow, updated } from '../live';
+import { editForms, guardSubmits } from './forms';
+import { keys } from './keys';
+import { popovers } from './popovers';
+import { copyButtons, themeToggle } from './small';
+import { freshTimes } from './times';
 
 htmx.config.allowEval = false;
 htmx.config.includeIndicatorStyles = false;
+htmx.config.historyCacheSize = 0;
+
+themeToggle();
+copyButtons();
+popovers();
+keys();
+editForms(htmx);
+guardSubmits();
+freshTimes();
+follow();
+document.addEventListener(updated, freshTimes);
+document.addEventListener('htmx:afterSwap', freshTimes);
+document.querySelector<HTMLElement>('[data-autofocus]')?.focus();

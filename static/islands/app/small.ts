@@ -1,0 +1,26 @@
+// The theme switch and copy buttons: small things that need a script.
+
+const yearSeconds = 365 * 24 * 3_600;
+
+export function themeToggle(): void {
+  const button = document.querySelector<HTMLButtonElement>('[data-theme-toggle]');
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    root.dataset.theme = dark ? 'light' : 'dark';
+    document.cookie = `theme=${root.dataset.theme}; path=/; max-age=${yearSeconds}; samesite=lax`;
+  });
+}
+
+export function copyButtons(): void {
+  if (!navigator.clipboard) return;
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(button.dataset.copy ?? '');
+      button.textContent = 'Copied';
+    });
+  }
+}

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ago } from './times';
+
+test('distances read as the server writes them', () => {
+  const now = Date.UTC(2026, 2, 1, 12);
+  const cases: [number, string][] = [
+    [2_000, 'just now'], [40_000, '40 s ago'], [180_000, '3 min ago'], [-8_000, 'in 8 s'],
+    [30 * 3_600_000, '30 h ago'], [72 * 3_600_000, '3 days ago'],
+  ];
+  for (const [ms, want] of cases) assert.equal(ago(now - ms, now), want);
+});
