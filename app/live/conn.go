@@ -72,16 +72,17 @@ func (c *conn) poke() {
 	}
 }
 
-// end asks the writer to close with a code; the first reason counts.
-func (c *conn) end(code int, text string) {
-	retry := 0
-	if code == closeRestart {
-		retry = 500 + rand.IntN(2500) // spreads the reconnects of many pages
-	}
+// end asks the writer to close; the first reason counts.
+func (c *conn) end(last farewell) {
 	select {
-	case c.ending <- farewell{code: code, text: text, retryMs: retry}:
+	case c.ending <- last:
 	default:
 	}
+}
+
+// restart spreads the reconnects of many pages over a few seconds.
+func restart() farewell {
+	return farewell{code: closeRestart, text: "restart", retryMs: 500 + rand.IntN(2500)}
 }
 
 // read handles the client's frames until the socket ends.
@@ -94,7 +95,7 @@ func (c *conn) read() {
 		_, data, err := c.socket.ReadMessage()
 		if err != nil {
 			if errors.Is(err, websocket.ErrReadLimit) {
-				c.end(closeLimits, "frame too large")
+				c.end(farewell{code: closeLimits, text: "frame too large"})
 			}
 			return
 		}
@@ -102,12 +103,12 @@ func (c *conn) read() {
 			second, count = time.Now(), 0
 		}
 		if count++; count > inboundRate {
-			c.end(closeLimits, "too many frames")
+			c.end(farewell{code: closeLimits, text: "too many frames"})
 			continue
 		}
 		var frame fromClient
 		if err := json.Unmarshal(data, &frame); err != nil {
-			c.end(closeProtocol, "not a JSON frame")
+			c.end(farewell{code: closeProtocol, text: "not a JSON frame"})
 			continue
 		}
 		c.handle(frame)
@@ -128,7 +129,7 @@ func (c *conn) handle(frame fromClient) {
 	case "auth":
 		c.renew(frame.Ticket)
 	default:
-		c.end(closeProtocol, "unknown frame type")
+		c.end(farewell{code: closeProtocol, text: "unknown frame type"})
 	}
 	c.poke()
 }
@@ -149,7 +150,7 @@ func (c *conn) subscribe(frame fromClient) {
 		c.notice(errorFrame{Type: "err", SID: frame.SID, Code: "bad_request"})
 		return
 	case full:
-		c.end(closeLimits, "too many subscriptions")
+		c.end(farewell{code: closeLimits, text: "too many subscriptions"})
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTime)
@@ -180,7 +181,7 @@ func (c *conn) renew(value string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !ok || asking.User != c.asking.User || asking.Team != c.asking.Team {
-		c.end(closeAuthExpired, "the ticket is not good")
+		c.end(farewell{code: closeAuthExpired, text: "the ticket is not good"})
 		return
 	}
 	c.asking = asking
@@ -279,7 +280,7 @@ func (c *conn) ping() {
 	}
 	c.mu.Unlock()
 	if codeOf(c.hub.gate.StillGood(ctx, asking)) == "unauthenticated" {
-		c.end(closeAuthExpired, "the credential is no longer good")
+		c.end(farewell{code: closeAuthExpired, text: "the credential is no longer good"})
 		return
 	}
 	c.send(pingFrame{Type: "ping", T: stamp(time.Now()), Heads: heads})
@@ -288,7 +289,7 @@ func (c *conn) ping() {
 func (c *conn) send(frame any) {
 	_ = c.socket.SetWriteDeadline(time.Now().Add(writeTime))
 	if err := c.socket.WriteJSON(frame); err != nil {
-		c.end(closeTooSlow, "the client reads too slowly")
+		c.end(farewell{code: closeTooSlow, text: "the client reads too slowly"})
 		return
 	}
 	c.hub.metrics.Frame(kindOf(frame))

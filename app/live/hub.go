@@ -128,7 +128,7 @@ func (h *Hub) admit(c *fiber.Ctx) (auth.Asking, error) {
 // serve runs one socket to its end.
 func (h *Hub) serve(c *conn) {
 	if !h.add(c) {
-		c.goodbye(farewell{code: closeRestart, text: "restart"})
+		c.goodbye(restart())
 		_ = c.socket.Close()
 		return
 	}
@@ -154,7 +154,7 @@ func (h *Hub) add(c *conn) bool {
 	}
 	h.conns[c] = struct{}{}
 	if same >= socketsPerUser {
-		c.end(closeLimits, "too many sockets")
+		c.end(farewell{code: closeLimits, text: "too many sockets"})
 	}
 	return true
 }
@@ -182,7 +182,7 @@ func (h *Hub) Close() {
 	h.closed = true
 	h.hints.close()
 	for c := range h.conns {
-		c.end(closeRestart, "restart")
+		c.end(restart())
 	}
 }
 
