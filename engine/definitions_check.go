@@ -13,7 +13,7 @@ import (
 
 // Codes of problems that only a server can see.
 const (
-	codeOtherName       = "E410" // metadata.name is not the workflow's
+	codeOtherName       = "E415" // metadata.name is not the workflow's
 	codeNoWorkflow      = "E601" // a child workflow or version that cannot be started
 	codeUnsupportedType = "E602" // an activity type that no worker of this server runs
 )

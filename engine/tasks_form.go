@@ -21,9 +21,9 @@ func formCheck(form []byte) func(any) []flow.Problem {
 		return nil
 	}
 	return func(value any) []flow.Problem {
-		schema, err := flow.CompileSchema(source)
+		schema, err := flow.NewSchema(source)
 		if err != nil {
-			return []flow.Problem{{Path: "/form", Code: "E400", Severity: "error", Message: "the schema of this form is not valid: " + err.Error()}}
+			return []flow.Problem{{Path: "/form", Code: "E420", Severity: "error", Message: "the schema of this form is not valid: " + err.Error()}}
 		}
 		_, problems := schema.Check(value)
 		for i := range problems {

@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"weftline/engine/flow"
 )
 
 // expectation says which answers count as good.
 type expectation struct {
 	statuses []string // "2xx", "204"; empty = 2xx
-	schema   *jsonschema.Schema
+	schema   *flow.Schema
 }
 
 func (in *httpInputs) readExpect(given map[string]any) error {
@@ -26,7 +26,7 @@ func (in *httpInputs) readExpect(given map[string]any) error {
 		return err
 	}
 	if source, ok := expect["schema"].(map[string]any); ok {
-		schema, err := compileSchema(source)
+		schema, err := flow.NewSchema(source)
 		if err != nil {
 			return fmt.Errorf("expect.schema: %w", err)
 		}
@@ -73,5 +73,8 @@ func (e *expectation) checkBody(body any) error {
 	if e.schema == nil {
 		return nil
 	}
-	return e.schema.Validate(body)
+	if _, problems := e.schema.Check(body); len(problems) > 0 {
+		return fmt.Errorf("at %q: %s", problems[0].Path, problems[0].Message)
+	}
+	return nil
 }

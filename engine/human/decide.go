@@ -174,5 +174,5 @@ func checkForm(task Task, form any) *Refusal {
 
 func invalid(path, message string) *Refusal {
 	return &Refusal{Code: "invalid_input", Message: message,
-		Problems: []flow.Problem{{Path: path, Code: "E401", Severity: "error", Message: message}}}
+		Problems: []flow.Problem{{Path: path, Code: "E420", Severity: "error", Message: message}}}
 }
