@@ -70,17 +70,11 @@ func nameAt(text []byte, name string) flow.Pos {
 	return flow.Pos{Line: 1, Column: 1, EndLine: 1, EndColumn: 1}
 }
 
-// byEngine are the types that need no runner: the engine drives them itself.
-var byEngine = map[string]bool{
-	flow.TypeHuman: true, flow.TypeWait: true, flow.TypeEvent: true, flow.TypeWorkflow: true, flow.TypeForEach: true,
-	flow.TypeSwitch: true, flow.TypeSet: true, flow.TypeFail: true, flow.TypeEnd: true,
-}
-
 // unsupported finds activities that would wait forever for somebody to run them.
 func (c *catalog) unsupported(workflow *flow.Workflow) []flow.Problem {
 	var problems []flow.Problem
 	for path, activity := range everyActivity(workflow) {
-		if !byEngine[activity.Type] && !c.canRun(activity.Type) {
+		if !c.canRun(activity.Type) {
 			problems = append(problems, flow.Problem{
 				Path: path + ".type", Pos: activity.Pos, Code: codeUnsupportedType, Severity: "error",
 				Message: fmt.Sprintf("this server cannot run activities of type %s: none of its workers knows the type", activity.Type),
