@@ -105,7 +105,7 @@ func makeRoom(ctx context.Context, q *queries.Queries, team uuid.UUID, limit Lim
 // StartedWith finds the execution that a key started within the last 24 hours, and the hash of that
 // request; ErrNotFound when there is none.
 func (s *Store) StartedWith(ctx context.Context, team uuid.UUID, workflow, key string) (id uuid.UUID, hash []byte, err error) {
-	row, err := s.q.StartKey(ctx, queries.StartKeyParams{TeamID: team, Workflow: workflow, Key: key})
+	row, err := s.q.StartKey(ctx, team, workflow, key)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return uuid.Nil, nil, ErrNotFound
 	}

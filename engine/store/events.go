@@ -130,21 +130,21 @@ func (s *Store) matches(ctx context.Context, q *queries.Queries, id uuid.UUID, k
 		s.log.Error("an execution that waits for an event cannot be read", "execution", id, "error", err)
 		return false, nil
 	}
-	ok, err := execution.Matches(loaded.Definition.Workflow, loaded.State, key, EventValue(signal))
+	if refuse != nil {
+		if err := refuse(loaded, key); err != nil {
+			return false, err
+		}
+	}
+	ok, err := execution.Matches(loaded.Definition.Workflow, loaded.State, key, eventValue(signal))
 	if err != nil {
 		s.log.Warn("the where of a wait failed, the event does not match", "execution", id, "activity", key.Activity, "error", err)
-		return false, nil
 	}
-	if ok && refuse != nil {
-		return true, refuse(loaded, key)
-	}
-	return ok, nil
+	return ok && err == nil, nil
 }
 
-// EventValue is what the where of a wait reads as event.
-func EventValue(signal execution.Signal) map[string]any {
-	return map[string]any{"id": signal.ID, "name": signal.Name, "payload": signal.Payload,
-		"receivedAt": signal.At.UTC().Format("2006-01-02T15:04:05.000Z")}
+// eventValue is what a wait judges an event by.
+func eventValue(signal execution.Signal) map[string]any {
+	return map[string]any{"id": signal.ID, "name": signal.Name, "payload": signal.Payload}
 }
 
 // TakeKept delivers to a wait that was just opened the events that came before it, oldest first, and
@@ -164,7 +164,7 @@ func (s *Store) TakeKept(ctx context.Context, l *Loaded, wait execution.WaitRow,
 		if err != nil {
 			return taken, err
 		}
-		ok, err := execution.Matches(l.Definition.Workflow, l.State, wait.WaitKey, EventValue(signal))
+		ok, err := execution.Matches(l.Definition.Workflow, l.State, wait.WaitKey, eventValue(signal))
 		if err != nil || !ok {
 			continue
 		}

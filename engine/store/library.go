@@ -26,6 +26,87 @@ type Definition struct {
 	*flow.Workflow
 	Number int // the published version
 	Hash   string
+
+	activities map[string]*flow.Activity
+	children   map[string]*flow.Child
+}
+
+func newDefinition(workflow *flow.Workflow, number int, hash string) *Definition {
+	d := &Definition{Workflow: workflow, Number: number, Hash: hash, activities: map[string]*flow.Activity{}}
+	for _, graph := range []*flow.Graph{workflow.Graph, workflow.OnError, workflow.OnExit} {
+		d.index(graph)
+	}
+	d.children = childrenOf(d.activities)
+	return d
+}
+
+// childrenOf finds the child workflows by the key of the activity that starts them.
+func childrenOf(activities map[string]*flow.Activity) map[string]*flow.Child {
+	children := map[string]*flow.Child{}
+	for id, a := range activities {
+		for ; a != nil; a = singleBody(a) {
+			if a.Workflow != nil {
+				children[ChildKey(id, false)] = a.Workflow
+			}
+			if a.Compensate != nil && a.Compensate.Workflow != nil {
+				children[ChildKey(id, true)] = a.Compensate.Workflow
+			}
+		}
+	}
+	return children
+}
+
+// ChildKey names the child workflow of an activity, or that of what undoes it, among those of a file.
+func ChildKey(activity string, compensating bool) string {
+	if compensating {
+		return activity + "/compensate"
+	}
+	return activity
+}
+
+// Children are the child workflows of the file by ChildKey; they are not to be changed.
+func (d *Definition) Children() map[string]*flow.Child { return d.children }
+
+func (d *Definition) index(graph *flow.Graph) {
+	if graph == nil {
+		return
+	}
+	for _, a := range graph.Activities {
+		d.activities[a.ID] = a
+		for loop := a.ForEach; loop != nil; loop = inner(loop) {
+			d.index(loop.Body)
+		}
+	}
+}
+
+// inner is the loop that is the single activity of a loop.
+func inner(loop *flow.ForEach) *flow.ForEach {
+	if loop.Activity == nil {
+		return nil
+	}
+	return loop.Activity.ForEach
+}
+
+// Activity finds an activity anywhere in the file; a loop whose body is one activity stands for it too.
+// Nil when there is none.
+func (d *Definition) Activity(id string) *flow.Activity { return d.activities[id] }
+
+// Activities lists all activities of the file, single bodies of loops included.
+func (d *Definition) Activities() []*flow.Activity {
+	var all []*flow.Activity
+	for _, a := range d.activities {
+		for ; a != nil; a = singleBody(a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func singleBody(a *flow.Activity) *flow.Activity {
+	if a.ForEach == nil {
+		return nil
+	}
+	return a.ForEach.Activity
 }
 
 // Library finds versions and keeps them compiled. A version is immutable, so an entry is never stale.
@@ -66,7 +147,7 @@ func (l *Library) Version(ctx context.Context, team uuid.UUID, workflow string, 
 	if err != nil {
 		return nil, fmt.Errorf("compile version %d of workflow %s: %w", version, workflow, err)
 	}
-	definition := &Definition{Workflow: compiled, Number: int(row.Version), Hash: row.ContentHash}
+	definition := newDefinition(compiled, int(row.Version), row.ContentHash)
 	l.keep(key, definition)
 	return definition, nil
 }

@@ -20,6 +20,7 @@ type Loaded struct {
 	Parent     *uuid.UUID
 	State      *execution.State
 	LastSeq    int64
+	Tail       int // bytes of history since the last checkpoint
 	Inbox      []Received
 }
 
@@ -116,6 +117,11 @@ func (l *Loaded) apply(firstSeq int64, encoded []byte) error {
 	if l.State == nil {
 		l.State = new(execution.State)
 	}
+	l.Tail += len(encoded)
+	return l.fold(events)
+}
+
+func (l *Loaded) fold(events []execution.Event) error {
 	for _, event := range events {
 		if err := execution.Apply(l.Definition.Workflow, l.State, event); err != nil {
 			return fmt.Errorf("apply event %d: %w", event.Seq, err)
@@ -162,11 +168,8 @@ func (s *Store) StateAt(ctx context.Context, id uuid.UUID, seq int64) (*Loaded, 
 		if len(events) == 0 {
 			return l, nil
 		}
-		for _, event := range events {
-			if err := execution.Apply(l.Definition.Workflow, l.State, event); err != nil {
-				return nil, fmt.Errorf("apply event %d: %w", event.Seq, err)
-			}
-			l.LastSeq = event.Seq
+		if err := l.fold(events); err != nil {
+			return nil, err
 		}
 	}
 	return l, nil

@@ -1,0 +1,260 @@
+// Package bench measures the engine on the workloads that its rivals are measured on. It uses the door as
+// any application does and must not reach into the engine.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine"
+	"weftline/engine/execution"
+)
+
+// Options of one measurement. DatabaseURL is a migrated database of its own.
+type Options struct {
+	DatabaseURL string
+	Workload    string // linear20, single, fanout100, latency
+	Mode        string // server, local_sync, local_async
+	Instances   int    // 0 = the workload's own number
+	Workers     int    // with Concurrency: the attempts at one time
+	Concurrency int
+	Version     string
+	Log         *slog.Logger
+}
+
+// Result is one line of output. Latencies are in milliseconds, from the call that starts an execution to
+// its durable end; cpu is the seconds that this process used.
+type Result struct {
+	Workload            string  `json:"workload"`
+	Mode                string  `json:"mode"`
+	Instances           int     `json:"instances"`
+	Steps               int     `json:"steps"`
+	Seconds             float64 `json:"seconds"`
+	InstancesPerSecond  float64 `json:"instancesPerSecond"`
+	StepsPerSecond      float64 `json:"stepsPerSecond"`
+	CommitsPerInstance  float64 `json:"commitsPerInstance"`
+	WALBytesPerInstance float64 `json:"walBytesPerInstance"`
+	P50                 float64 `json:"p50Ms"`
+	P95                 float64 `json:"p95Ms"`
+	P99                 float64 `json:"p99Ms"`
+	Engine              string  `json:"engine"`
+	Postgres            string  `json:"postgres"`
+	CPU                 float64 `json:"cpu"`
+}
+
+// Run measures one workload.
+func Run(ctx context.Context, options Options) (Result, error) {
+	load, ok := workloads[options.Workload]
+	if !ok {
+		return Result{}, fmt.Errorf("there is no workload %s; choose one of %v", options.Workload, Workloads())
+	}
+	if options.Instances == 0 {
+		options.Instances = load.instances
+	}
+	e, err := engine.Open(ctx, engine.Options{DatabaseURL: options.DatabaseURL, Mode: options.Mode, Version: options.Version,
+		Concurrency: options.Workers * options.Concurrency, Log: options.Log})
+	if err != nil {
+		return Result{}, err
+	}
+	running := make(chan error, 1)
+	go func() { running <- e.Run(ctx) }()
+	defer func() {
+		e.Close(context.WithoutCancel(ctx))
+		<-running
+	}()
+	m, err := newMeasurement(ctx, e, load, options)
+	if err != nil {
+		return Result{}, err
+	}
+	return m.run(ctx)
+}
+
+// measurement is one workload on one engine.
+type measurement struct {
+	engine  *engine.Engine
+	who     engine.Who
+	load    workload
+	options Options
+
+	mu      sync.Mutex
+	began   map[uuid.UUID]time.Time
+	ended   map[uuid.UUID]time.Time
+	failed  int
+	changed chan struct{}
+}
+
+func newMeasurement(ctx context.Context, e *engine.Engine, load workload, options Options) (*measurement, error) {
+	person, err := e.Identity().EnsureLocalUser(ctx, "bench")
+	if err != nil {
+		return nil, err
+	}
+	m := &measurement{engine: e, load: load, options: options, began: map[uuid.UUID]time.Time{}, ended: map[uuid.UUID]time.Time{},
+		changed: make(chan struct{}, 1), who: engine.Who{Team: person.Team, User: person.Name, Roles: []string{engine.RoleAdmin}}}
+	if _, err := e.SaveDraft(ctx, m.who, workflowName, []byte(load.text()), "", true); err != nil {
+		return nil, err
+	}
+	_, _, err = e.Publish(ctx, m.who, workflowName, "benchmark")
+	return m, err
+}
+
+func (m *measurement) run(ctx context.Context) (Result, error) {
+	stop := m.engine.Watch(m.who.Team, m.watch)
+	defer stop()
+	if err := m.start(ctx, m.load.warmUp); err != nil {
+		return Result{}, err
+	}
+	m.forget()
+	before, err := readDatabase(ctx, m.options.DatabaseURL)
+	if err != nil {
+		return Result{}, err
+	}
+	cpu, began := processSeconds(), time.Now()
+	if err := m.start(ctx, m.options.Instances); err != nil {
+		return Result{}, err
+	}
+	seconds := time.Since(began).Seconds()
+	result := m.result(seconds)
+	result.CPU = round(processSeconds() - cpu)
+	after, err := readDatabase(ctx, m.options.DatabaseURL)
+	if err != nil {
+		return Result{}, err
+	}
+	n := float64(m.options.Instances)
+	result.Postgres = after.version
+	result.CommitsPerInstance = round(float64(after.commits-before.commits) / n)
+	result.WALBytesPerInstance = math.Round(float64(after.wal-before.wal) / n)
+	return result, nil
+}
+
+// start runs n executions to their end, as many at a time as the workload says.
+func (m *measurement) start(ctx context.Context, n int) error {
+	numbers := make(chan int)
+	failures := make(chan error, m.load.starters)
+	var starters sync.WaitGroup
+	for range m.load.starters {
+		starters.Go(func() {
+			for range numbers {
+				if err := m.startOne(ctx); err != nil {
+					failures <- err
+					return
+				}
+			}
+		})
+	}
+	err := feed(numbers, n, failures)
+	close(numbers)
+	starters.Wait()
+	if err != nil {
+		return err
+	}
+	return m.waitFor(ctx, n)
+}
+
+func feed(numbers chan<- int, n int, failures <-chan error) error {
+	for i := range n {
+		select {
+		case numbers <- i:
+		case err := <-failures:
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *measurement) startOne(ctx context.Context) error {
+	began := time.Now()
+	started, err := m.engine.Start(ctx, m.who, engine.StartRequest{Workflow: workflowName, Input: benchInput()})
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.began[started.ID] = began
+	m.mu.Unlock()
+	if m.load.alone {
+		return m.waitForOne(ctx, started.ID)
+	}
+	return nil
+}
+
+func (m *measurement) watch(change engine.Change) {
+	if !execution.IsTerminal(change.Status) {
+		return
+	}
+	m.mu.Lock()
+	if m.ended[change.Execution].IsZero() {
+		m.ended[change.Execution] = time.Now()
+		if change.Status != execution.StatusCompleted {
+			m.failed++
+		}
+	}
+	m.mu.Unlock()
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (m *measurement) waitFor(ctx context.Context, n int) error {
+	return m.until(ctx, func() bool { return len(m.ended) >= n })
+}
+
+func (m *measurement) waitForOne(ctx context.Context, id uuid.UUID) error {
+	return m.until(ctx, func() bool { return !m.ended[id].IsZero() })
+}
+
+// until waits for a condition over what ended, and refuses to count failures as work done.
+func (m *measurement) until(ctx context.Context, holds func() bool) error {
+	for {
+		m.mu.Lock()
+		done, failed := holds(), m.failed
+		m.mu.Unlock()
+		if failed > 0 {
+			return fmt.Errorf("%d executions of the workload did not complete", failed)
+		}
+		if done {
+			return nil
+		}
+		select {
+		case <-m.changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (m *measurement) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.began)
+	clear(m.ended)
+}
+
+func (m *measurement) result(seconds float64) Result {
+	var latencies []float64
+	for id, began := range m.began {
+		latencies = append(latencies, m.ended[id].Sub(began).Seconds()*1000)
+	}
+	slices.Sort(latencies)
+	steps := m.options.Instances * m.load.steps
+	return Result{Workload: m.options.Workload, Mode: m.options.Mode, Instances: m.options.Instances, Steps: steps,
+		Seconds: round(seconds), InstancesPerSecond: round(float64(m.options.Instances) / seconds),
+		StepsPerSecond: round(float64(steps) / seconds), P50: percentile(latencies, 0.5), P95: percentile(latencies, 0.95),
+		P99: percentile(latencies, 0.99), Engine: "weftline " + m.options.Version}
+}
+
+// percentile of sorted values.
+func percentile(sorted []float64, share float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return round(sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)])
+}
+
+func round(value float64) float64 { return math.Round(value*1000) / 1000 }

@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const workflowName = "bench"
+
+// workload is a workflow and how it is driven.
+type workload struct {
+	text      func() string
+	instances int
+	steps     int // of one instance
+	starters  int // starts at one time
+	warmUp    int
+	alone     bool // the next one starts only when the one before has ended
+}
+
+var workloads = map[string]workload{
+	"linear20":  {text: linear(20), instances: 1000, steps: 20, starters: 64, warmUp: 50},
+	"single":    {text: linear(1), instances: 10000, steps: 1, starters: 64, warmUp: 200},
+	"fanout100": {text: fanOut(100), instances: 200, steps: 102, starters: 16, warmUp: 5},
+	"latency":   {text: linear(1), instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
+}
+
+// Workloads are the names that Run knows.
+func Workloads() []string { return slices.Sorted(maps.Keys(workloads)) }
+
+// benchInput is the context that the steps add to, about 200 bytes as JSON.
+func benchInput() map[string]any {
+	return map[string]any{"context": map[string]any{"order": "ord-0001", "customer": "c-42", "note": strings.Repeat("x", 140)}}
+}
+
+const head = `apiVersion: weftline/v1
+kind: Workflow
+metadata:
+  name: bench
+spec:
+  input:
+    type: object
+    properties:
+      context: {type: object}
+  limits: {maxParallel: 200}
+  activities:
+`
+
+// linear makes steps in line, each adding a key to the context.
+func linear(steps int) func() string {
+	return func() string {
+		var text strings.Builder
+		text.WriteString(head)
+		before, needs := "inputs.context", ""
+		for i := range steps {
+			id := fmt.Sprintf("s%02d", i)
+			writeStep(&text, id, needs, before, i)
+			before, needs = "activities."+id+".outputs.context", id
+		}
+		return text.String()
+	}
+}
+
+func writeStep(text *strings.Builder, id, needs, before string, number int) {
+	fmt.Fprintf(text, "    - id: %s\n      type: set\n", id)
+	if needs != "" {
+		fmt.Fprintf(text, "      needs: [%s]\n", needs)
+	}
+	fmt.Fprintf(text, "      outputs:\n        context: 'merge(%s, {\"k%02d\": \"done\"})'\n", before, number)
+}
+
+// fanOut makes one step, then width steps side by side, then one that joins them.
+func fanOut(width int) func() string {
+	return func() string {
+		var text strings.Builder
+		text.WriteString(head)
+		writeStep(&text, "first", "", "inputs.context", 0)
+		var all []string
+		for i := range width {
+			id := fmt.Sprintf("b%03d", i)
+			writeStep(&text, id, "first", "inputs.context", i)
+			all = append(all, id)
+		}
+		writeStep(&text, "last", strings.Join(all, ", "), "inputs.context", 99)
+		return text.String()
+	}
+}

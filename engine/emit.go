@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/activity"
+	"weftline/engine/execution"
+	"weftline/engine/store"
+)
+
+// emitter runs emit activities: an event to the executions of the same team. The idempotency key is the
+// event's id, so an attempt made twice is one event.
+type emitter struct{ engine *Engine }
+
+// Run posts the event.
+func (e emitter) Run(ctx context.Context, call activity.Call) activity.Outcome {
+	input, _ := call.Input.(map[string]any)
+	name, _ := input["name"].(string)
+	key, _ := input["key"].(string)
+	team, err := uuid.Parse(call.Team)
+	if err != nil || name == "" {
+		return activity.Outcome{Err: &execution.Error{Type: "input.invalid", Class: "workflow", Message: "an emit activity needs a name"}}
+	}
+	if err := checkSize("the payload", input["payload"], e.engine.options.PayloadLimit); err != nil {
+		return activity.Outcome{Err: &execution.Error{Type: "input.invalid", Class: "workflow", Message: err.Error()}}
+	}
+	posted, err := e.engine.store.PostEvent(ctx, store.Posting{Team: team, Correlation: key, Signal: execution.Signal{
+		ID: call.IdempotencyKey, Name: name, Payload: input["payload"], At: e.engine.store.Clock.Now(), By: call.Workflow}}, nil)
+	if err != nil {
+		return activity.Outcome{Err: &execution.Error{Type: "engine.emit", Class: "infrastructure", Message: err.Error()}}
+	}
+	e.engine.pool.Wake(posted.Reached...)
+	return activity.Outcome{Value: map[string]any{"id": posted.ID}}
+}

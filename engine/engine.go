@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/engine/activity"
+	"weftline/engine/flow"
+	"weftline/engine/notify"
+	"weftline/engine/queue"
+	"weftline/engine/store"
+	"weftline/engine/timer"
+	"weftline/engine/worker"
+)
+
+// Options of an engine; zero values are the defaults in parentheses.
+type Options struct {
+	DatabaseURL  string             // of a migrated database
+	Partitions   int                // fixed for the life of the database (32)
+	Concurrency  int                // activity attempts at one time (16)
+	Committers   int                // connections that flush in parallel (4)
+	Connections  int                // most connections of the pool (Committers + 8)
+	Mode         string             // what the execution mode default means (local_sync)
+	PayloadLimit int                // bytes of an input, signal or event (1 MiB)
+	OutputLimit  int                // bytes of an activity's output (16 MiB)
+	Grace        time.Duration      // how long Close lets running activities finish (20 s)
+	Activities   *activity.Registry // kinds that this process runs; emit is added
+	Version      string             // of the program, shown in the worker registry
+	Region, Zone string
+	Labels       map[string]string
+	Log          *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.Partitions = orDefault(o.Partitions, 32)
+	o.Concurrency = orDefault(o.Concurrency, 16)
+	o.Committers = orDefault(o.Committers, 4)
+	o.Connections = orDefault(o.Connections, o.Committers+8)
+	o.Mode = orDefault(o.Mode, worker.ModeLocalSync)
+	o.PayloadLimit = orDefault(o.PayloadLimit, 1<<20)
+	o.OutputLimit = orDefault(o.OutputLimit, 16<<20)
+	o.Grace = orDefault(o.Grace, 20*time.Second)
+	o.Log = orDefault(o.Log, slog.Default())
+	o.Activities = orDefault(o.Activities, activity.NewRegistry())
+	return o
+}
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// Engine is one replica: the door, the worker that drives executions, and the loops that wake them.
+type Engine struct {
+	*catalog
+	*desk
+	*runs
+	*watchers
+
+	options  Options
+	db       *pgxpool.Pool
+	identity *Identity
+	bus      *notify.Bus
+	timers   *timer.Loop
+}
+
+var _ Door = (*Engine)(nil)
+
+// Open connects to a migrated database. Nothing runs before Run; the door may be used at once.
+func Open(ctx context.Context, options Options) (*Engine, error) {
+	options = options.withDefaults()
+	db, err := connect(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(ctx, db, store.Options{Partitions: options.Partitions, Committers: options.Committers, Log: options.Log})
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	e := &Engine{options: options, db: db, identity: NewIdentity(db), watchers: newWatchers()}
+	e.assemble(st)
+	return e, nil
+}
+
+func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(options.DatabaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: %w", err)
+	}
+	config.MaxConns = int32(options.Connections)
+	config.MaxConnIdleTime = time.Minute
+	config.ConnConfig.RuntimeParams["application_name"] = "weftline"
+	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "30000"
+	db, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	return db, nil
+}
+
+// assemble wires the parts; each gets functions for the little that it needs of the others.
+func (e *Engine) assemble(st *store.Store) {
+	id := uuid.Must(uuid.NewV7())
+	e.options.Activities.Register(flow.TypeEmit, emitter{e})
+	q := queue.New(e.db, id, allPartitions(e.options.Partitions))
+	pool := worker.New(worker.Options{
+		Worker: e.worker(id), Store: st, Queue: q, Activities: e.options.Activities, Mode: e.options.Mode,
+		OutputLimit: e.options.OutputLimit, Grace: e.options.Grace, Log: e.options.Log,
+		Hint:     func(hint notify.Hint) { e.bus.Send(hint) },
+		Changed:  e.watchers.tell,
+		TimerSet: func(wait time.Duration) { e.timers.Nudge(wait) },
+	})
+	e.bus = notify.New(e.db, id, e.options.Log, e.heard, func(ctx context.Context, session *pgx.Conn) error {
+		return q.HoldLock(ctx, session)
+	})
+	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
+	e.runs = newRuns(e.db, st, pool, e.options.PayloadLimit)
+	e.catalog = newCatalog(e.db, catalogLinks{canRun: e.canRun, latest: e.runs.Executions, changed: e.publish,
+		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
+			_, err := st.Library.Resolve(ctx, team, workflow, version)
+			return err
+		}})
+	e.desk = newDesk(e.db, deskLinks{now: st.Clock.Now, changed: e.publish,
+		delivered: func(execution uuid.UUID) { pool.Wake(execution) }})
+}
+
+func allPartitions(count int) []int16 {
+	partitions := make([]int16, count)
+	for i := range partitions {
+		partitions[i] = int16(i)
+	}
+	return partitions
+}
+
+func (e *Engine) worker(id uuid.UUID) queue.Worker {
+	hostname, err := os.Hostname()
+	if err != nil {
+		hostname = "unknown"
+	}
+	return queue.Worker{ID: id, Hostname: hostname, Version: e.options.Version, Region: e.options.Region, Zone: e.options.Zone,
+		Labels: e.options.Labels, Activities: e.options.Activities.Types(), Concurrency: e.options.Concurrency}
+}
+
+// canRun reports whether activities of a type can run: those that the engine drives by itself, and those
+// with a runner in this process.
+func (e *Engine) canRun(kind string) bool {
+	switch kind {
+	case flow.TypeHuman, flow.TypeWait, flow.TypeEvent, flow.TypeWorkflow, flow.TypeForEach, flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd:
+		return true
+	}
+	return e.options.Activities.Has(kind)
+}
+
+// Run drives executions until Close or until ctx ends. It answers an error only if the worker could not
+// be registered.
+func (e *Engine) Run(ctx context.Context) error {
+	var loops sync.WaitGroup
+	beating, stopBeating := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, stop := context.WithCancel(ctx)
+	defer func() {
+		stop()
+		e.pool.Close(context.WithoutCancel(ctx))
+		stopBeating()
+		loops.Wait()
+	}()
+	loops.Go(func() { e.timers.Run(ctx) })
+	return e.pool.Run(ctx, func() {
+		loops.Go(func() { e.pool.Beat(beating, e.bus.SetPeers) })
+		loops.Go(func() { e.bus.Run(beating) })
+	})
+}
+
+// Close drains the worker and disconnects. Run ends by it.
+func (e *Engine) Close(ctx context.Context) {
+	e.pool.Close(ctx)
+	e.store.Close()
+	e.db.Close()
+}
+
+// Identity knows who may come in.
+func (e *Engine) Identity() *Identity { return e.identity }
+
+// heard takes a hint of another replica.
+func (e *Engine) heard(hint notify.Hint) {
+	e.pool.Heard(hint)
+	e.watchers.tell(hint.Changes)
+}
+
+// publish tells everybody of a change that was made through the door.
+func (e *Engine) publish(change Change) {
+	changes := []notify.Change{{Team: change.Team, Execution: change.Execution, Workflow: change.Workflow,
+		LastSeq: change.LastSeq, Status: change.Status, Tasks: change.Tasks, Drafts: change.Drafts}}
+	e.watchers.tell(changes)
+	e.bus.Send(notify.Hint{Changes: changes})
+}

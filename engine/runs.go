@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/engine/execution"
+	"weftline/engine/queue"
+	"weftline/engine/store"
+	"weftline/engine/worker"
+	"weftline/queries"
+)
+
+// runs implements Runs.
+type runs struct {
+	q            *queries.Queries
+	store        *store.Store
+	pool         *worker.Pool
+	payloadLimit int // bytes
+}
+
+func newRuns(db *pgxpool.Pool, st *store.Store, pool *worker.Pool, payloadLimit int) *runs {
+	return &runs{q: queries.New(db), store: st, pool: pool, payloadLimit: payloadLimit}
+}
+
+// noExecution is the answer for an id that the team does not have.
+func noExecution(id uuid.UUID) error {
+	return Refuse("not_found", fmt.Sprintf("there is no execution %s", id))
+}
+
+// row finds an execution of the asker's team.
+func (r *runs) row(ctx context.Context, who Who, id uuid.UUID) (queries.ExecutionByIDRow, error) {
+	row, err := r.store.Execution(ctx, who.Team, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return row, noExecution(id)
+	}
+	return row, err
+}
+
+type executionCursor struct {
+	At time.Time
+	ID uuid.UUID
+}
+
+// Executions lists executions, newest first.
+func (r *runs) Executions(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error) {
+	none := Page[ExecutionSummary]{}
+	before, err := decodeCursor[executionCursor](filter.Cursor)
+	if err != nil {
+		return none, err
+	}
+	if err := checkSort(filter.Sort); err != nil {
+		return none, err
+	}
+	f := store.Filter{Team: who.Team, Workflow: filter.Workflow, Status: filter.Status, Version: filter.Version,
+		CorrelationID: filter.CorrelationID, Labels: filter.Labels, StartedAfter: filter.StartedAfter,
+		StartedBefore: filter.StartedBefore, UpdatedAfter: filter.UpdatedAfter, Search: filter.Query, Limit: int(filter.size()) + 1}
+	if filter.Cursor != "" {
+		f.Before, f.BeforeID = &before.At, before.ID
+	}
+	rows, err := r.store.Executions(ctx, f)
+	if err != nil {
+		return none, fmt.Errorf("list executions: %w", err)
+	}
+	return paginate(rows, filter.PageRequest, summary, func(last store.Row) any { return executionCursor{At: last.CreatedAt, ID: last.ID} })
+}
+
+func checkSort(sort string) error {
+	if sort == "" || sort == "-startedAt" {
+		return nil
+	}
+	return Refuse("bad_request", "executions are sorted by -startedAt, newest first; "+sort+" is not offered")
+}
+
+func summary(row store.Row) ExecutionSummary {
+	s := ExecutionSummary{ID: row.ID, Workflow: row.Workflow, Version: int(row.Version), Status: row.Status,
+		CorrelationID: row.CorrelationID, Labels: map[string]string{}, Priority: row.Priority, StartedBy: row.StartedBy,
+		StartedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, FinishedAt: row.FinishedAt}
+	_ = json.Unmarshal(row.Labels, &s.Labels) // written by us as a map of texts
+	if len(row.Error) > 0 {
+		s.Error = &execution.Error{}
+		if err := json.Unmarshal(row.Error, s.Error); err != nil {
+			s.Error.Message = "the error cannot be read: " + err.Error()
+		}
+	}
+	return s
+}
+
+// Execution is the snapshot of one execution: a query without side effects.
+func (r *runs) Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionDetail, error) {
+	row, err := r.row(ctx, who, id)
+	if err != nil {
+		return ExecutionDetail{}, err
+	}
+	loaded, err := r.store.LoadOne(ctx, id)
+	if err != nil {
+		return ExecutionDetail{}, fmt.Errorf("read execution %s: %w", id, err)
+	}
+	detail := describe(loaded, row)
+	if row.Incident != nil {
+		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "retry", Since: row.UpdatedAt,
+			Reason: "an internal fault keeps it from going on, it is tried again: " + *row.Incident})
+	}
+	return detail, nil
+}
+
+// StateAt is the snapshot as of an event.
+func (r *runs) StateAt(ctx context.Context, who Who, id uuid.UUID, seq int64) (ExecutionDetail, error) {
+	row, err := r.row(ctx, who, id)
+	if err != nil {
+		return ExecutionDetail{}, err
+	}
+	if seq < 1 {
+		return ExecutionDetail{}, Refuse("bad_request", "the first event has the number 1")
+	}
+	loaded, err := r.store.StateAt(ctx, id, seq)
+	if err != nil {
+		return ExecutionDetail{}, fmt.Errorf("read execution %s at event %d: %w", id, seq, err)
+	}
+	return describe(loaded, row), nil
+}
+
+func describe(loaded *store.Loaded, row queries.ExecutionByIDRow) ExecutionDetail {
+	detail := ExecutionDetail{ID: loaded.ID, Workflow: loaded.Definition.Name, Version: loaded.Definition.Number,
+		Team: row.TeamName, Parent: loaded.Parent, ContentHash: loaded.Definition.Hash,
+		Detail: execution.Describe(loaded.Definition.Workflow, loaded.State)}
+	if row.Owner != nil {
+		owner := row.Owner.String()
+		detail.OwnerWorker = &owner
+	}
+	return detail
+}
+
+// Events is a part of a history.
+func (r *runs) Events(ctx context.Context, who Who, id uuid.UUID, after int64, limit int) (EventPage, error) {
+	row, err := r.row(ctx, who, id)
+	if err != nil {
+		return EventPage{}, err
+	}
+	if limit <= 0 {
+		limit = largestPage
+	}
+	events, err := r.store.Events(ctx, id, after, limit)
+	if err != nil {
+		return EventPage{}, fmt.Errorf("read the history of execution %s: %w", id, err)
+	}
+	page := EventPage{Events: events, Terminal: execution.IsTerminal(row.Status)}
+	if page.LastSeq, err = r.store.LastSeq(ctx, id); err != nil {
+		return EventPage{}, err
+	}
+	if n := len(events); n > 0 && events[n-1].Seq > page.LastSeq {
+		page.LastSeq = events[n-1].Seq
+	}
+	return page, nil
+}
+
+// Definition is the text of the version that the execution runs on.
+func (r *runs) Definition(ctx context.Context, who Who, id uuid.UUID) (Version, error) {
+	v, err := r.store.VersionOf(ctx, who.Team, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return Version{}, noExecution(id)
+	}
+	if err != nil {
+		return Version{}, err
+	}
+	return Version{Workflow: v.Workflow, Version: int(v.Version), ContentHash: v.ContentHash, Label: v.Label,
+		Message: v.Message, By: v.PublishedBy, At: v.PublishedAt, Text: string(v.Text)}, nil
+}
+
+// Queue is the depth of the team's queue by partition, queue, team, workflow or priority.
+func (r *runs) Queue(ctx context.Context, who Who, by string) ([]QueueRow, error) {
+	depths, ok, err := queue.Depths(ctx, r.q, who.Team, by)
+	if err != nil {
+		return nil, fmt.Errorf("read the queue: %w", err)
+	}
+	if !ok {
+		return nil, Refuse("bad_request", "by is one of partition, queue, team, workflow, priority")
+	}
+	rows := make([]QueueRow, len(depths))
+	for i, d := range depths {
+		rows[i] = QueueRow{Key: d.Key, Depth: d.Ready, Leased: d.Leased, OldestAge: d.OldestAge}
+	}
+	return rows, nil
+}
+
+// Backlog is what waits for a worker over all teams; OldestAge is in seconds.
+func (r *runs) Backlog(ctx context.Context) (QueueRow, error) {
+	row, err := r.q.OldestReady(ctx)
+	return QueueRow{Key: "all", Depth: int(row.Depth), OldestAge: row.OldestAge}, err
+}
+
+// Workers lists the workers of the last day.
+func (r *runs) Workers(ctx context.Context, _ Who) ([]Worker, error) {
+	registered, err := queue.Workers(ctx, r.q)
+	if err != nil {
+		return nil, fmt.Errorf("list workers: %w", err)
+	}
+	workers := make([]Worker, len(registered))
+	for i, w := range registered {
+		workers[i] = Worker{ID: w.ID, Hostname: w.Hostname, Version: w.Version, State: w.State, Region: w.Region,
+			Zone: w.Zone, Labels: w.Labels, Activities: slices.Clone(w.Activities), Concurrency: int(w.Concurrency),
+			Active: int(w.Active), StartedAt: w.StartedAt, LastHeartbeat: w.HeartbeatAt}
+	}
+	return workers, nil
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+	"weftline/engine/store"
+)
+
+// settleWithin is how long the door waits for a message to be applied before it answers, so that the
+// asker sees the effect. The message is durable before.
+const settleWithin = 300 * time.Millisecond
+
+// Cancel ends an execution early.
+func (r *runs) Cancel(ctx context.Context, who Who, id uuid.UUID, reason string, compensate *bool) error {
+	return r.control(ctx, who, id, execution.Message{Cancel: &execution.Cancel{By: who.User, Reason: reason, Compensate: compensate}})
+}
+
+// Pause stops an execution from starting anything.
+func (r *runs) Pause(ctx context.Context, who Who, id uuid.UUID) error {
+	return r.control(ctx, who, id, execution.Message{Pause: &execution.Control{By: who.User}})
+}
+
+// Resume ends a pause.
+func (r *runs) Resume(ctx context.Context, who Who, id uuid.UUID) error {
+	return r.control(ctx, who, id, execution.Message{Resume: &execution.Control{By: who.User}})
+}
+
+// Retry drives a failed or timed-out execution again.
+func (r *runs) Retry(ctx context.Context, who Who, id uuid.UUID, request execution.Retry) error {
+	request.By = who.User
+	if err := checkSize("the input", request.Input, r.payloadLimit); err != nil {
+		return err
+	}
+	return r.control(ctx, who, id, execution.Message{Retry: &request})
+}
+
+// Compensate runs an incomplete compensation again.
+func (r *runs) Compensate(ctx context.Context, who Who, id uuid.UUID) error {
+	return r.control(ctx, who, id, execution.Message{Compensate: &execution.Control{By: who.User}})
+}
+
+// control rehearses a message on the stored state, so that one that can do nothing is refused, and then
+// delivers it.
+func (r *runs) control(ctx context.Context, who Who, id uuid.UUID, message execution.Message) error {
+	if _, err := r.row(ctx, who, id); err != nil {
+		return err
+	}
+	loaded, err := r.store.LoadOne(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read execution %s: %w", id, err)
+	}
+	if _, err := execution.Receive(loaded.Definition.Workflow, loaded.State, message, r.store.Clock.Now()); err != nil {
+		return Refuse("conflict", unwrapped(err))
+	}
+	return r.deliver(ctx, id, message)
+}
+
+// unwrapped is the reason of a refusal without the word stale before it.
+func unwrapped(err error) string {
+	text := err.Error()
+	if prefix := execution.ErrStale.Error() + ": "; errors.Is(err, execution.ErrStale) && len(text) > len(prefix) && text[:len(prefix)] == prefix {
+		return text[len(prefix):]
+	}
+	return text
+}
+
+// deliver stores a message, wakes its execution and waits a little for it to be applied.
+func (r *runs) deliver(ctx context.Context, id uuid.UUID, message execution.Message) error {
+	receipt := r.pool.Expect(id)
+	number, err := r.store.Deliver(ctx, id, message)
+	if err != nil {
+		receipt.Close()
+		return fmt.Errorf("store a message for execution %s: %w", id, err)
+	}
+	r.pool.Wake(id)
+	receipt.Wait(ctx, number, settleWithin)
+	return nil
+}
+
+// Signal sends a signal to one execution; one that comes before its wait is kept for it.
+func (r *runs) Signal(ctx context.Context, who Who, id uuid.UUID, name string, payload any, signalID string) error {
+	row, err := r.row(ctx, who, id)
+	if err != nil {
+		return err
+	}
+	if err := r.checkPosting(name, "", signalID, payload); err != nil {
+		return err
+	}
+	if execution.IsTerminal(row.Status) {
+		return Refuse("conflict", fmt.Sprintf("the execution is %s, no signal reaches it any more", row.Status))
+	}
+	if err := r.checkSignalSchema(ctx, id, name, payload); err != nil {
+		return err
+	}
+	if signalID == "" {
+		signalID = uuid.Must(uuid.NewV7()).String()
+	}
+	return r.deliver(ctx, id, execution.Message{Signal: &execution.Signal{ID: signalID, Name: name, Payload: payload,
+		Direct: true, At: r.store.Clock.Now(), By: who.User}})
+}
+
+// checkSignalSchema holds the payload against the waits that are open for it now.
+func (r *runs) checkSignalSchema(ctx context.Context, id uuid.UUID, name string, payload any) error {
+	waits, err := r.store.WaitsNamed(ctx, id, name)
+	if err != nil || len(waits) == 0 {
+		return err
+	}
+	loaded, err := r.store.LoadOne(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read execution %s: %w", id, err)
+	}
+	for _, wait := range waits {
+		if err := refusePayload(payload)(loaded, execution.WaitKey{Activity: wait.Activity, Item: wait.Item}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PostEvent sends an event by business key to every execution of the team that waits for it now.
+func (r *runs) PostEvent(ctx context.Context, who Who, event PostedEvent) (PostedResult, error) {
+	if err := r.checkPosting(event.Name, event.Correlation, event.EventID, event.Payload); err != nil {
+		return PostedResult{}, err
+	}
+	posted, err := r.store.PostEvent(ctx, store.Posting{Team: who.Team, Correlation: event.Correlation,
+		Signal: execution.Signal{ID: event.EventID, Name: event.Name, Payload: event.Payload, At: r.store.Clock.Now(), By: who.User},
+	}, refusePayload(event.Payload))
+	if err != nil {
+		return PostedResult{}, err
+	}
+	r.pool.Wake(posted.Reached...)
+	return PostedResult{Matched: posted.Matched, ID: posted.ID, KeptUntil: posted.KeptUntil}, nil
+}
+
+func (r *runs) checkPosting(name, correlation, id string, payload any) error {
+	if name == "" {
+		return Refuse("bad_request", "an event has a name")
+	}
+	if max(len(name), len(correlation), len(id)) > longestText {
+		return Refuse("bad_request", fmt.Sprintf("name, correlation and id are at most %d bytes", longestText))
+	}
+	return checkSize("the payload", payload, r.payloadLimit)
+}
+
+// refusePayload holds a payload against the schema of the wait that it would reach.
+func refusePayload(payload any) store.RefusePayload {
+	return func(loaded *store.Loaded, wait execution.WaitKey) error {
+		a := loaded.Definition.Activity(wait.Activity)
+		for a != nil && a.Event == nil && a.ForEach != nil {
+			a = a.ForEach.Activity
+		}
+		if a == nil || a.Event == nil || a.Event.Schema == nil {
+			return nil
+		}
+		if _, problems := a.Event.Schema.Check(payload); len(problems) > 0 {
+			return &Error{Code: "invalid_input", Message: fmt.Sprintf("the payload does not fit the schema of activity %s", wait.Activity), Problems: problems}
+		}
+		return nil
+	}
+}

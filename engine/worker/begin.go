@@ -1,0 +1,214 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+	"weftline/engine/expr"
+	"weftline/engine/flow"
+	"weftline/engine/store"
+)
+
+// Begin makes a new execution in memory and its first flush, which holds all that can be decided at once.
+// The caller writes the flush; with own, and if there is work to do, this worker owns the execution from
+// then on and the caller redeems a reserved place with Drive. Otherwise it is parked or left to anybody.
+func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Definition, start execution.Start, own bool) (*store.Loaded, *store.Flush, error) {
+	start.Workflow, start.Version, start.ContentHash = definition.Name, definition.Number, definition.Hash
+	start.Team = team.String()
+	start.Mode = p.resolveMode(definition.Mode.Mode)
+	if start.Priority == "" {
+		start.Priority = definition.Limits.Priority
+	}
+	if start.Priority == "" {
+		start.Priority = "normal"
+	}
+	var err error
+	if start.Children, err = p.pin(ctx, team, definition); err != nil {
+		return nil, nil, err
+	}
+	now := p.Store.Clock.Now()
+	st, events, err := execution.New(definition.Workflow, start, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	events = append(events, execution.Advance(definition.Workflow, st, now)...)
+	l := &store.Loaded{ID: start.ID, Team: team, Definition: definition, Mode: start.Mode, State: st, LastSeq: events[len(events)-1].Seq}
+	flush, err := p.compose(ctx, l, events)
+	if err != nil {
+		return nil, nil, err
+	}
+	flush.Begin = beginning(st, flush)
+	p.settleOwner(flush, st, definition, own)
+	return l, flush, nil
+}
+
+// beginning is the row of a new execution.
+func beginning(st *execution.State, flush *store.Flush) *store.Begin {
+	created := &st.Created
+	begin := &store.Begin{Status: st.Status, Version: created.Version, ContentHash: created.ContentHash, Mode: created.Mode,
+		CorrelationID: created.CorrelationID, Priority: created.Priority, Labels: created.Labels, StartedBy: created.StartedBy}
+	if created.Parent != nil {
+		begin.Parent = &created.Parent.Execution
+	}
+	if !flush.Ended {
+		flush.Status = nil
+	}
+	return begin
+}
+
+// settleOwner says who goes on after the first flush. An execution that opened waits must be driven once
+// more, to look for what came before them.
+func (p *Pool) settleOwner(flush *store.Flush, st *execution.State, definition *store.Definition, own bool) {
+	busy := len(flush.WaitsOpen) > 0 || len(execution.Pending(definition.Workflow, st)) > 0
+	switch {
+	case !busy:
+		due, _ := execution.NextDue(st)
+		flush.Leave = &store.Leave{Due: due}
+	case own && st.Created.Mode != ModeServer:
+		flush.Begin.Owned = true
+	}
+}
+
+func (p *Pool) resolveMode(mode string) string {
+	if mode == "" || mode == ModeDefault {
+		return p.Mode
+	}
+	return mode
+}
+
+// Begun is told after the first flush of an execution was committed.
+func (p *Pool) Begun(l *store.Loaded, flush *store.Flush) {
+	p.committed(l, flush)
+	if flush.Leave != nil {
+		p.parked(flush)
+	} else if !flush.Begin.Owned {
+		p.Wake(l.ID)
+	}
+}
+
+// pin chooses the versions of all child workflows. One that does not exist is left out: it is a failure
+// only if the activity is reached.
+func (p *Pool) pin(ctx context.Context, team uuid.UUID, definition *store.Definition) (map[string]execution.ChildVersion, error) {
+	var pinned map[string]execution.ChildVersion
+	for key, wanted := range definition.Children() {
+		child, err := p.Store.Library.Resolve(ctx, team, wanted.Name, wanted.Version)
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrNotPublished) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if pinned == nil {
+			pinned = map[string]execution.ChildVersion{}
+		}
+		pinned[key] = execution.ChildVersion{Workflow: child.Name, Version: child.Number}
+	}
+	return pinned, nil
+}
+
+// maxDepth is how deep children may nest.
+const maxDepth = 10
+
+// child is the attempt of a workflow activity: it says which execution to start, in the transaction that
+// records it.
+func (d *driver) child(w execution.Work) execution.Result {
+	now := d.now()
+	result := execution.Result{Activity: w.Activity, Item: w.Item, Hook: w.Hook, Compensating: w.Compensating,
+		Attempt: w.Attempt, StartedAt: now, EndedAt: now}
+	result.Child, result.Error = d.chooseChild(w)
+	return result
+}
+
+func (d *driver) chooseChild(w execution.Work) (*execution.ChildRef, *execution.Error) {
+	pinned, ok := d.exec.State.Created.Children[store.ChildKey(w.Activity, w.Compensating)]
+	if !ok {
+		return nil, childError("child.not_found", "the child workflow had no fitting published version when this execution started")
+	}
+	if d.exec.State.Created.Depth >= maxDepth {
+		return nil, childError("child.too_deep", fmt.Sprintf("children may nest %d deep", maxDepth))
+	}
+	definition, err := d.pool.Store.Library.Version(d.ctx, d.exec.Team, pinned.Workflow, pinned.Version)
+	if err != nil {
+		return nil, childError("child.not_found", err.Error())
+	}
+	checked, problems := definition.Input.Check(orEmpty(w.Input))
+	if len(problems) > 0 {
+		return nil, childError("child.input.invalid", fmt.Sprintf("input of workflow %s: %s %s", pinned.Workflow, problems[0].Path, problems[0].Message))
+	}
+	input, _ := checked.(map[string]any)
+	id := uuid.NewSHA1(d.exec.ID, fmt.Appendf(nil, "%s#%d", w.IdempotencyKey, w.Attempt))
+	return &execution.ChildRef{Execution: id, Workflow: pinned.Workflow, Version: pinned.Version, Input: input,
+		Wait: d.waitsForChild(w)}, nil
+}
+
+func childError(kind, message string) *execution.Error {
+	return &execution.Error{Type: kind, Class: "workflow", Message: message}
+}
+
+func orEmpty(input any) any {
+	if input == nil {
+		return map[string]any{}
+	}
+	return input
+}
+
+// waitsForChild reports whether the activity ends with its child.
+func (d *driver) waitsForChild(w execution.Work) bool {
+	child := d.exec.Definition.Children()[store.ChildKey(w.Activity, w.Compensating)]
+	return child == nil || child.Wait
+}
+
+// addChildren puts the beginnings of new children into the flush of their parent.
+func (p *Pool) addChildren(ctx context.Context, flush *store.Flush, parent *store.Loaded, children []execution.ChildRow) error {
+	for _, child := range children {
+		definition, err := p.Store.Library.Version(ctx, parent.Team, child.Workflow, child.Version)
+		if err != nil {
+			return err
+		}
+		created := &parent.State.Created
+		start := execution.Start{ID: child.Execution, Input: child.Input, CorrelationID: created.CorrelationID,
+			Priority: created.Priority, StartedBy: created.StartedBy, Depth: created.Depth + 1,
+			Parent:      &execution.ParentRef{Execution: parent.ID, Activity: child.Activity, Item: child.Item},
+			Trigger:     map[string]any{"type": "workflow", "id": parent.ID.String()},
+			NeedsPermit: definition.Limits.MaxConcurrent > 0}
+		_, first, err := p.Begin(ctx, parent.Team, definition, start, false)
+		if err != nil {
+			return fmt.Errorf("begin the child %s of activity %s: %w", child.Workflow, child.Activity, err)
+		}
+		if err := p.AskForSlot(first, definition, start); err != nil {
+			return err
+		}
+		flush.Children = append(flush.Children, first)
+	}
+	return nil
+}
+
+// AskForSlot puts a new execution in line for a slot of its workflow's concurrency pool, if there is one.
+func (p *Pool) AskForSlot(flush *store.Flush, definition *store.Definition, start execution.Start) error {
+	if !start.NeedsPermit {
+		return nil
+	}
+	name, err := PoolName(definition.Workflow, start.Input)
+	if err != nil {
+		return fmt.Errorf("the concurrency key of workflow %s: %w", definition.Name, err)
+	}
+	flush.Asked = append(flush.Asked, store.PermitRequest{Permit: execution.Permit{Name: name}, Capacity: definition.Limits.MaxConcurrent})
+	return nil
+}
+
+// PoolName names the concurrency pool that an execution with this input belongs to.
+func PoolName(wf *flow.Workflow, input map[string]any) (string, error) {
+	name := "workflow:" + wf.Name
+	if wf.Limits.ConcurrencyKey == nil {
+		return name, nil
+	}
+	key, err := wf.Limits.ConcurrencyKey.Eval(expr.Env{"inputs": input})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s:%v", name, key), nil
+}

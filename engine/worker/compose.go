@@ -1,0 +1,96 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+	"weftline/engine/store"
+)
+
+// compose turns applied events into the flush that makes them durable with all that follows from them.
+// Without events it is an empty flush, to leave by.
+func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.Event) (*store.Flush, error) {
+	flush := &store.Flush{Execution: l.ID, Team: l.Team, Workflow: l.Definition.Name, Owner: p.id,
+		Requester: l.State.Created.StartedBy, At: p.Store.Clock.Now()}
+	if len(events) == 0 {
+		return flush, nil
+	}
+	encoded, err := execution.EncodeEvents(events)
+	if err != nil {
+		return nil, fmt.Errorf("encode events %d to %d: %w", events[0].Seq, events[len(events)-1].Seq, err)
+	}
+	flush.Events, flush.FirstSeq, flush.LastSeq = encoded, events[0].Seq, events[len(events)-1].Seq
+	follow := execution.Effects(l.Definition.Workflow, l.State, events)
+	flush.Tasks, flush.WaitsOpen, flush.WaitsEnded = follow.Tasks, follow.Waits, follow.WaitsEnded
+	flush.Released, flush.Ended, flush.HasLimits = follow.Released, follow.Ended, hasLimits(l.Definition)
+	for _, permit := range follow.Permits {
+		flush.Asked = append(flush.Asked, store.PermitRequest{Permit: permit, Capacity: capacity(l.Definition, permit)})
+	}
+	for _, child := range follow.CancelChildren {
+		flush.Notices = append(flush.Notices, cancelNotice(l, child))
+	}
+	setStatus(flush, l.State, follow)
+	if parent := l.State.Created.Parent; parent != nil && follow.Ended {
+		flush.Notices = append(flush.Notices, endNotice(l, parent))
+	}
+	return flush, p.addChildren(ctx, flush, l, follow.Children)
+}
+
+func setStatus(flush *store.Flush, st *execution.State, follow execution.Consequences) {
+	if follow.Status == "" {
+		return
+	}
+	flush.Status = &store.Status{Status: follow.Status}
+	if follow.Ended {
+		flush.Status.Finished = flush.At
+		if st.Result != nil {
+			flush.Status.Error = st.Result.Error
+		}
+	}
+}
+
+func cancelNotice(l *store.Loaded, child uuid.UUID) store.Notice {
+	return store.Notice{To: child, Message: execution.Message{Cancel: &execution.Cancel{
+		By: l.State.Created.StartedBy, Reason: "its parent execution ended"}}}
+}
+
+// endNotice tells the parent how its child ended.
+func endNotice(l *store.Loaded, parent *execution.ParentRef) store.Notice {
+	ended := &execution.ChildEnded{Execution: l.ID, Activity: parent.Activity, Item: parent.Item, Status: l.State.Status}
+	if result := l.State.Result; result != nil {
+		ended.Output, ended.Error = result.Output, result.Error
+	}
+	return store.Notice{To: parent.Execution, Message: execution.Message{ChildEnded: ended}}
+}
+
+func hasLimits(d *store.Definition) bool {
+	if d.Limits.MaxConcurrent > 0 {
+		return true
+	}
+	for _, a := range d.Activities() {
+		if a.Semaphore != nil || a.Compensate != nil && a.Compensate.Semaphore != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// capacity is the size of the limit that a permit belongs to.
+func capacity(d *store.Definition, permit execution.Permit) int {
+	if permit.Activity == "" {
+		return d.Limits.MaxConcurrent
+	}
+	for a := d.Activity(permit.Activity); a != nil; {
+		if a.Semaphore != nil {
+			return a.Semaphore.Permits
+		}
+		if a.ForEach == nil {
+			break
+		}
+		a = a.ForEach.Activity
+	}
+	return 1
+}

@@ -1,0 +1,258 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+	"weftline/engine/queue"
+	"weftline/engine/store"
+)
+
+const (
+	// startedAfter is how long an attempt may run before its start is recorded: most are over sooner, and
+	// their start is then written together with their result.
+	startedAfter = 50 * time.Millisecond
+	// shortWait is the longest wait for which an execution is kept in memory instead of being parked.
+	shortWait = 50 * time.Millisecond
+)
+
+// driver drives one execution from the moment it is claimed until it is parked, ends or is lost.
+type driver struct {
+	pool      *Pool
+	exec      *store.Loaded
+	takenFrom uuid.UUID // the dead worker that had it, or Nil
+	cancel    context.CancelFunc
+	ctx       context.Context
+
+	woken    chan struct{}
+	startDue chan struct{} // the start of some attempt is due to be recorded
+	results  chan finished
+
+	wakes    int64 // as of the last look into the inbox
+	inbox    []store.Received
+	unsaved  unsaved
+	attempts map[attemptKey]*attempt
+	stepped  bool // an activity ended since it was claimed
+	saved    checkpointing
+}
+
+// unsaved is what was decided and is not durable yet.
+type unsaved struct {
+	events   []execution.Event
+	drained  []int64
+	giveBack []execution.Permit // granted when they were not wanted any more
+	steps    int
+	must     bool // it may not wait for company
+	since    time.Time
+}
+
+func newDriver(p *Pool, l *store.Loaded, wakes int64) *driver {
+	d := &driver{pool: p, exec: l, wakes: wakes, inbox: l.Inbox, woken: make(chan struct{}, 1),
+		startDue: make(chan struct{}, 1), results: make(chan finished), attempts: map[attemptKey]*attempt{},
+		saved: checkpointing{since: l.Tail}}
+	d.ctx, d.cancel = context.WithCancel(p.alive)
+	return d
+}
+
+func (d *driver) wake() { signal(d.woken) }
+
+// errLeft ends a driver in good order: it parked, handed over or lost the execution.
+var errLeft = errors.New("left")
+
+func (d *driver) run() {
+	err := d.drive()
+	d.cancel()
+	d.pool.remove(d)
+	switch {
+	case errors.Is(err, errLeft), d.pool.alive.Err() != nil:
+	case errors.Is(err, store.ErrFenced), errors.Is(err, context.Canceled):
+		d.pool.reclaim(d.exec.ID)
+	default:
+		d.pool.incident(d.exec.ID, err)
+	}
+}
+
+// reclaim looks whether an execution whose driver failed is still ours, and begins again from its history.
+func (p *Pool) reclaim(id uuid.UUID) {
+	wakes, _, owned, err := p.Store.Look(p.alive, id, p.id)
+	if err == nil && owned && !p.suspended() {
+		p.adopt(p.alive, []queue.Claim{{Execution: id, Wakes: wakes, LostBy: p.id}})
+	}
+}
+
+// drive is the life of a driver. A panic of the core becomes an error of this execution alone.
+func (d *driver) drive() (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	if err := d.takeOver(); err != nil {
+		return err
+	}
+	for {
+		if err := d.receiveAll(); err != nil {
+			return err
+		}
+		if err := d.advance(); err != nil {
+			return err
+		}
+	}
+}
+
+// advance decides, saves and starts what is to run, then waits for the next thing to happen.
+func (d *driver) advance() error {
+	wf, st := d.exec.Definition.Workflow, d.exec.State
+	d.note(execution.Advance(wf, st, d.now()))
+	pending := execution.Pending(wf, st)
+	d.stopOthers(pending)
+	if left, err := d.saveOrLeave(pending); left || err != nil {
+		return err
+	}
+	if len(d.inbox) > 0 {
+		return nil
+	}
+	more, err := d.start(pending)
+	if more || err != nil {
+		return err
+	}
+	return d.wait()
+}
+
+// takeOver records that a lost worker's lease ended, and fetches the events it may not have fetched.
+func (d *driver) takeOver() error {
+	if d.takenFrom == uuid.Nil {
+		return nil
+	}
+	if err := d.record(execution.Lost(d.exec.Definition.Workflow, d.exec.State, d.pool.name, d.now())); err != nil {
+		return err
+	}
+	if err := d.save(nil); err != nil {
+		return err
+	}
+	waits, err := d.pool.Store.OpenWaits(d.ctx, d.exec.ID)
+	if err != nil {
+		return err
+	}
+	return d.takeKept(waits)
+}
+
+// receiveAll turns the messages of the inbox into events.
+func (d *driver) receiveAll() error {
+	for _, received := range d.inbox {
+		if err := d.receive(received.Message); err != nil {
+			return err
+		}
+		d.unsaved.drained = append(d.unsaved.drained, received.ID)
+		d.unsaved.must = true
+	}
+	d.inbox = nil
+	return nil
+}
+
+// receive applies one message and what follows from it. A stale one changes nothing.
+func (d *driver) receive(message execution.Message) error {
+	wf, st := d.exec.Definition.Workflow, d.exec.State
+	events, err := execution.Receive(wf, st, message, d.now())
+	if errors.Is(err, execution.ErrStale) {
+		if message.PermitGranted != nil {
+			d.unsaved.giveBack = append(d.unsaved.giveBack, *message.PermitGranted)
+		}
+		d.pool.Log.Debug("a message came too late and changes nothing", "execution", d.exec.ID, "reason", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.record(events); err != nil {
+		return err
+	}
+	d.note(execution.Advance(wf, st, d.now()))
+	return nil
+}
+
+// record applies events that are not applied yet.
+func (d *driver) record(events []execution.Event) error {
+	for _, event := range events {
+		if err := execution.Apply(d.exec.Definition.Workflow, d.exec.State, event); err != nil {
+			return fmt.Errorf("apply event %d: %w", event.Seq, err)
+		}
+	}
+	d.note(events)
+	return nil
+}
+
+// note keeps applied events until they are saved.
+func (d *driver) note(events []execution.Event) {
+	if len(events) > 0 && len(d.unsaved.events) == 0 {
+		d.unsaved.since = time.Now()
+	}
+	d.unsaved.events = append(d.unsaved.events, events...)
+}
+
+func (d *driver) now() time.Time { return d.pool.Store.Clock.Now() }
+
+// wait returns when something happened: results came, somebody woke the execution, an instant is due.
+func (d *driver) wait() error {
+	var due <-chan time.Time
+	if pause, ok := d.nextInstant(); ok {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-d.ctx.Done():
+		return d.ctx.Err()
+	case f := <-d.results:
+		return d.finish(f)
+	case <-d.woken:
+		return d.look()
+	case <-d.startDue:
+		return d.recordStarts()
+	case <-due:
+		return nil
+	}
+}
+
+// look reads the inbox. An execution that is not ours any more is left at once.
+func (d *driver) look() error {
+	wakes, inbox, owned, err := d.pool.Store.Look(d.ctx, d.exec.ID, d.pool.id)
+	if err != nil {
+		return err
+	}
+	if !owned {
+		return errLeft
+	}
+	d.wakes, d.inbox = wakes, inbox
+	return nil
+}
+
+// suspendedLook is how often a driver that may not start anything looks whether it may again.
+const suspendedLook = 500 * time.Millisecond
+
+// nextInstant is how long it is until a timer of the execution or a delayed save is due.
+func (d *driver) nextInstant() (time.Duration, bool) {
+	var next time.Duration
+	ok := false
+	sooner := func(pause time.Duration) {
+		if !ok || pause < next {
+			next, ok = max(pause, 0), true
+		}
+	}
+	if at, due := execution.NextDue(d.exec.State); due {
+		sooner(at.Sub(d.now()))
+	}
+	if len(d.unsaved.events) > 0 {
+		sooner(d.flushEvery() - time.Since(d.unsaved.since))
+	}
+	if d.pool.suspended() {
+		sooner(suspendedLook)
+	}
+	return next, ok
+}

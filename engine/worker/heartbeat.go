@@ -1,0 +1,138 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/queue"
+)
+
+// suspendAfter is how long after its last acknowledged heartbeat a worker starts nothing more; at the
+// lease's end it gives everything up, because others may have taken it over.
+const suspendAfter = queue.Lease * 2 / 3
+
+// Beat keeps the worker's lease until ctx ends; peers is told whether other workers are alive. It runs
+// beside Run and must outlive Close, so that what is still running stays ours.
+func (p *Pool) Beat(ctx context.Context, peers func(bool)) {
+	pause := queue.Heartbeat
+	for {
+		sent := time.Now()
+		alive, err := p.beatOnce(ctx)
+		switch {
+		case err == nil:
+			p.acked.Store(sent.UnixNano())
+			peers(alive > 1)
+			pause = queue.Heartbeat
+		case ctx.Err() == nil:
+			p.Log.Warn("a heartbeat was not acknowledged", "error", err)
+			pause = 500 * time.Millisecond
+		}
+		if p.sinceAck() > queue.Lease {
+			p.giveEverythingUp()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (p *Pool) beatOnce(ctx context.Context) (alive int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, queue.Heartbeat/2)
+	defer cancel()
+	state, active := queue.StateIdle, p.Active()
+	if active > 0 {
+		state = queue.StateBusy
+	}
+	if p.isClosing() {
+		state = queue.StateDraining
+	}
+	alive, err = p.Queue.Beat(ctx, state, active)
+	if err != nil {
+		return 0, err
+	}
+	return alive, p.Store.SyncClock(ctx)
+}
+
+// reconcile takes back what this worker owns in the database but does not drive, for example after it gave
+// everything up. strays are those of the look before: one that is just being claimed is none.
+func (p *Pool) reconcile(ctx context.Context, strays map[uuid.UUID]bool) (map[uuid.UUID]bool, error) {
+	owned, err := p.Queue.Owned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next := map[uuid.UUID]bool{}
+	var claims []queue.Claim
+	p.mu.Lock()
+	for _, id := range owned {
+		switch {
+		case p.drivers[id] != nil:
+		case strays[id]:
+			claims = append(claims, queue.Claim{Execution: id, LostBy: p.id})
+		default:
+			next[id] = true
+		}
+	}
+	p.mu.Unlock()
+	p.adopt(ctx, claims)
+	return next, nil
+}
+
+func (p *Pool) sinceAck() time.Duration { return time.Since(time.Unix(0, p.acked.Load())) }
+
+// suspended reports that the lease may be about to end: nothing is begun.
+func (p *Pool) suspended() bool { return p.sinceAck() > suspendAfter }
+
+// giveEverythingUp cancels all drivers. What is still ours in the database when it answers again is taken
+// over like that of a dead worker.
+func (p *Pool) giveEverythingUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.drivers) > 0 {
+		p.Log.Error("the lease ended without an acknowledged heartbeat: everything in progress is given up", "executions", len(p.drivers))
+	}
+	for _, d := range p.drivers {
+		d.cancel()
+	}
+}
+
+func (p *Pool) isClosing() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closing
+}
+
+// Close drains: nothing new is claimed, running attempts finish within the grace, everything computed is
+// saved, and the rest is left for others. It answers when no driver is left.
+func (p *Pool) Close(ctx context.Context) {
+	p.mu.Lock()
+	if p.closing {
+		p.mu.Unlock()
+		return
+	}
+	p.closing = true
+	for _, d := range p.drivers {
+		d.wake()
+	}
+	p.mu.Unlock()
+	close(p.draining)
+
+	done := make(chan struct{})
+	go func() {
+		p.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(p.Grace):
+	case <-ctx.Done():
+	}
+	p.abandon()
+	<-done
+	if _, err := p.Queue.Beat(ctx, queue.StateStopped, 0); err != nil {
+		p.Log.Warn("the worker could not be marked as stopped; its lease will end", "error", err)
+	}
+}

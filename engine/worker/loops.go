@@ -1,0 +1,168 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/queue"
+)
+
+const (
+	claimBatch   = 64                     // executions claimed and loaded together
+	pollPause    = time.Second            // the floor under all hints
+	takeoverLook = 500 * time.Millisecond // between two looks for dead owners
+)
+
+// Run registers the worker, tells registered, and drives executions until Close. ctx ending stops the loops
+// but not the executions in progress: Close ends those.
+func (p *Pool) Run(ctx context.Context, registered func()) error {
+	if err := p.Queue.Register(ctx, p.Worker); err != nil {
+		return fmt.Errorf("register the worker: %w", err)
+	}
+	p.acked.Store(time.Now().UnixNano())
+	registered()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-p.draining:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	var loops sync.WaitGroup
+	loops.Go(func() { p.every(ctx, pollPause, p.lookNow, p.claimAll) })
+	loops.Go(func() { p.every(ctx, pollPause, p.unread, p.readUnread) })
+	loops.Go(func() { p.every(ctx, takeoverLook, nil, p.takeOver) })
+	var strays map[uuid.UUID]bool
+	loops.Go(func() {
+		p.every(ctx, queue.Heartbeat, nil, func(ctx context.Context) (err error) {
+			strays, err = p.reconcile(ctx, strays)
+			return err
+		})
+	})
+	loops.Wait()
+	return nil
+}
+
+// every calls f at once and then whenever it is nudged or pause has passed. A failure is logged and the
+// next round tries again.
+func (p *Pool) every(ctx context.Context, pause time.Duration, nudge <-chan struct{}, f func(context.Context) error) {
+	for {
+		if err := f(ctx); err != nil && ctx.Err() == nil {
+			p.Log.Error("the worker's round failed, it is tried again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-nudge:
+		case <-time.After(pause):
+		}
+	}
+}
+
+// claimAll takes what is ready as long as there is room.
+func (p *Pool) claimAll(ctx context.Context) error {
+	for {
+		n := min(p.room(), claimBatch)
+		if n == 0 || p.suspended() {
+			return nil
+		}
+		claims, err := p.Queue.Claim(ctx, n)
+		if err != nil {
+			return err
+		}
+		p.adopt(ctx, claims)
+		if len(claims) < n {
+			return nil
+		}
+	}
+}
+
+func (p *Pool) takeOver(ctx context.Context) error {
+	for {
+		n := min(p.room(), claimBatch)
+		if n == 0 || p.suspended() {
+			return nil
+		}
+		claims, err := p.Queue.TakeOver(ctx, n)
+		if err != nil {
+			return err
+		}
+		p.adopt(ctx, claims)
+		if len(claims) < n {
+			return nil
+		}
+		p.Log.Warn("executions of a lost worker were taken over", "count", len(claims), "worker", claims[0].LostBy)
+	}
+}
+
+// adopt folds claimed executions and begins to drive them. What cannot be folded becomes an incident.
+func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
+	if len(claims) == 0 {
+		return
+	}
+	ids := make([]uuid.UUID, len(claims))
+	byID := make(map[uuid.UUID]queue.Claim, len(claims))
+	for i, claim := range claims {
+		ids[i], byID[claim.Execution] = claim.Execution, claim
+	}
+	loaded, failures, err := p.Store.Load(ctx, ids)
+	if err != nil {
+		p.Log.Error("claimed executions could not be read and are given back", "error", err)
+		if err := p.Queue.GiveBack(context.WithoutCancel(ctx), ids); err != nil {
+			p.Log.Error("claims could not be given back", "error", err)
+		}
+		return
+	}
+	for id, failure := range failures {
+		p.incident(id, failure)
+	}
+	for _, l := range loaded {
+		claim := byID[l.ID]
+		p.mu.Lock()
+		d := p.add(l, claim.Wakes)
+		p.mu.Unlock()
+		if d == nil { // an older driver is about to leave; the row is ours, so it is looked at again
+			p.giveBack(l.ID)
+			continue
+		}
+		d.takenFrom = claim.LostBy
+		p.running.Go(d.run)
+	}
+}
+
+func (p *Pool) giveBack(id uuid.UUID) {
+	if err := p.Queue.GiveBack(p.alive, []uuid.UUID{id}); err != nil && p.alive.Err() == nil {
+		p.Log.Error("a claim could not be given back", "execution", id, "error", err)
+	}
+}
+
+// incident makes an internal fault of one execution visible on it; it is tried again after a pause.
+func (p *Pool) incident(id uuid.UUID, fault error) {
+	p.Log.Error("an execution cannot go on because of an internal fault", "execution", id, "error", fault)
+	if err := p.Store.Incident(p.alive, id, p.id, fault); err != nil && p.alive.Err() == nil {
+		p.Log.Error("the fault could not be recorded", "execution", id, "error", err)
+	}
+	p.TimerSet(time.Second)
+}
+
+// readUnread wakes the drivers whose executions got messages that no hint told of.
+func (p *Pool) readUnread(ctx context.Context) error {
+	ids, err := p.Queue.Unread(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		if d := p.drivers[id]; d != nil {
+			d.wake()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+// Package worker owns executions that this process drives: it claims them, folds them once, decides in
+// memory, runs their activities on its slots and makes every step durable through the group committer. It
+// must not know SQL, HTTP or pages.
+//
+// One goroutine drives one execution; nothing else touches its state. An execution that only waits is
+// parked: it then owns no memory, no goroutine and no row of the queue.
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/activity"
+	"weftline/engine/notify"
+	"weftline/engine/queue"
+	"weftline/engine/store"
+)
+
+// Execution modes.
+const (
+	ModeDefault    = "default"
+	ModeServer     = "server"
+	ModeLocalSync  = "local_sync"
+	ModeLocalAsync = "local_async"
+)
+
+// ownedPerSlot bounds the executions that a worker owns at once: most of them wait for a commit or for
+// their activity, not for a slot.
+const ownedPerSlot = 8
+
+// Options of a pool. Concurrency is the number of activity attempts at one time; Mode is what the mode
+// default of a definition means; OutputLimit bounds an activity's output in bytes.
+type Options struct {
+	Worker      queue.Worker
+	Store       *store.Store
+	Queue       *queue.Queue
+	Activities  *activity.Registry
+	Mode        string
+	OutputLimit int
+	Grace       time.Duration // how long Close lets running attempts finish
+	Log         *slog.Logger
+
+	// Secrets reads secret values by name; nil when the server has none.
+	Secrets func(ctx context.Context, team uuid.UUID, names []string) (map[string]string, error)
+	// Hint tells other replicas.
+	Hint func(notify.Hint)
+	// Changed tells watchers in this process, after each commit.
+	Changed func([]notify.Change)
+	// TimerSet tells the timer loop that something is due after wait.
+	TimerSet func(wait time.Duration)
+}
+
+// Pool drives executions.
+type Pool struct {
+	Options
+	id    uuid.UUID
+	name  string // as it stands in histories
+	slots chan struct{}
+
+	mu       sync.Mutex
+	drivers  map[uuid.UUID]*driver
+	reserved int // places promised to executions that are about to begin
+	receipts map[uuid.UUID][]*Receipt
+	closing  bool
+
+	running  sync.WaitGroup // drivers
+	lookNow  chan struct{}  // something may be ready
+	unread   chan struct{}  // something owned may have been woken elsewhere
+	acked    atomic.Int64   // when the last acknowledged heartbeat was sent, by the process's clock
+	draining chan struct{}  // closed by Close
+	alive    context.Context
+	abandon  context.CancelFunc // cancels every driver
+}
+
+// New makes a pool; Run starts it.
+func New(options Options) *Pool {
+	p := &Pool{Options: options, id: options.Worker.ID, name: options.Worker.ID.String(),
+		slots:    make(chan struct{}, options.Worker.Concurrency),
+		drivers:  map[uuid.UUID]*driver{},
+		receipts: map[uuid.UUID][]*Receipt{},
+		lookNow:  make(chan struct{}, 1),
+		unread:   make(chan struct{}, 1),
+		draining: make(chan struct{}),
+	}
+	p.alive, p.abandon = context.WithCancel(context.Background())
+	p.acked.Store(time.Now().UnixNano())
+	return p
+}
+
+// ID is the worker's.
+func (p *Pool) ID() uuid.UUID { return p.id }
+
+// Active is the number of executions that it owns.
+func (p *Pool) Active() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.drivers)
+}
+
+// room is how many more executions it may own.
+func (p *Pool) room() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closing {
+		return 0
+	}
+	return max(0, p.Worker.Concurrency*ownedPerSlot-len(p.drivers)-p.reserved)
+}
+
+// Reserve promises a place for an execution that is about to begin; false when there is none. A promise is
+// redeemed by Drive or given back by Unreserve.
+func (p *Pool) Reserve() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closing || p.Worker.Concurrency*ownedPerSlot <= len(p.drivers)+p.reserved || p.suspended() {
+		return false
+	}
+	p.reserved++
+	return true
+}
+
+// Unreserve gives a promised place back.
+func (p *Pool) Unreserve() {
+	p.mu.Lock()
+	p.reserved--
+	p.mu.Unlock()
+}
+
+// Drive begins to drive an execution that this worker owns since its first flush. It redeems a promise.
+func (p *Pool) Drive(begun *store.Loaded) {
+	p.mu.Lock()
+	p.reserved--
+	d := p.add(begun, 1)
+	p.mu.Unlock()
+	if d != nil {
+		p.running.Go(d.run)
+	}
+}
+
+// add makes the driver of an execution; nil when there is one already. The caller holds mu.
+func (p *Pool) add(l *store.Loaded, wakes int64) *driver {
+	if p.drivers[l.ID] != nil {
+		return nil
+	}
+	d := newDriver(p, l, wakes)
+	p.drivers[l.ID] = d
+	return d
+}
+
+func (p *Pool) remove(d *driver) {
+	p.mu.Lock()
+	if p.drivers[d.exec.ID] == d {
+		delete(p.drivers, d.exec.ID)
+	}
+	p.mu.Unlock()
+	p.look()
+}
+
+// Wake tells that executions got a message or a timer: their drivers look at once, and those nobody owns
+// are claimed soon.
+func (p *Pool) Wake(ids ...uuid.UUID) {
+	p.mu.Lock()
+	foreign := false
+	for _, id := range ids {
+		if d := p.drivers[id]; d != nil {
+			d.wake()
+		} else {
+			foreign = true
+		}
+	}
+	p.mu.Unlock()
+	if foreign {
+		p.look()
+	}
+	p.Hint(notify.Hint{Ready: foreign, Woken: ids})
+}
+
+// Heard takes a hint of another replica.
+func (p *Pool) Heard(hint notify.Hint) {
+	p.mu.Lock()
+	for _, id := range hint.Woken {
+		if d := p.drivers[id]; d != nil {
+			d.wake()
+		}
+	}
+	p.mu.Unlock()
+	if hint.Ready {
+		p.look()
+	}
+}
+
+// look makes the claim loop look at once.
+func (p *Pool) look() { signal(p.lookNow) }
+
+// lookAround is for wake-ups of executions that are not known here, such as whoever got a permit.
+func (p *Pool) lookAround() {
+	signal(p.unread)
+	p.look()
+	p.Hint(notify.Hint{Ready: true})
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,209 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+	"weftline/engine/notify"
+	"weftline/engine/store"
+)
+
+// Defaults of local_async, where the definition says nothing.
+const (
+	defaultMaxActivities = 64
+	defaultFlushEvery    = 50 * time.Millisecond
+)
+
+// checkpointing decides when to store the state: when the history written since is large against the state
+// itself, so that both writing and loading stay in proportion to what happens.
+type checkpointing struct {
+	since int // bytes of history since the last checkpoint
+	size  int // of the last checkpoint
+}
+
+// leastTail is the least history in bytes worth a checkpoint.
+const leastTail = 256 << 10
+
+func (c *checkpointing) due() bool { return c.since > max(leastTail, 2*c.size) }
+
+// saveOrLeave makes what was decided durable where the mode asks for it, and leaves an execution that has
+// nothing to do here. left is the end of the driver's round, err errLeft the end of the driver.
+func (d *driver) saveOrLeave(pending []execution.Work) (left bool, err error) {
+	if leave := d.leave(pending); leave != nil {
+		return true, d.save(leave)
+	}
+	if len(pending) == 0 && len(d.attempts) == 0 || d.mustSave() {
+		return false, d.save(nil)
+	}
+	return false, nil
+}
+
+// leave says how to leave the execution, nil to go on with it.
+func (d *driver) leave(pending []execution.Work) *store.Leave {
+	switch {
+	case len(d.attempts) > 0:
+		return nil
+	case len(pending) > 0:
+		if d.mode() == ModeServer && d.stepped || d.pool.isClosing() {
+			return &store.Leave{Release: true}
+		}
+		return nil
+	case len(d.inbox) > 0 || d.opensSomething():
+		return nil
+	}
+	due, ok := execution.NextDue(d.exec.State)
+	if ok && due.Sub(d.now()) < shortWait && !d.pool.isClosing() {
+		return nil
+	}
+	return &store.Leave{Wakes: d.wakes, Due: due}
+}
+
+// opensSomething reports that what is about to be saved asks for something that may be there already: an
+// event kept for a wait, a free permit. The execution is parked only after it looked.
+func (d *driver) opensSomething() bool {
+	for _, event := range d.unsaved.events {
+		if waiting, ok := event.Data.(*execution.Waiting); ok && (waiting.Kind == "event" || waiting.Kind == "limit") {
+			return true
+		}
+	}
+	return false
+}
+
+// mustSave reports whether the mode lets the next activity start only after a commit.
+func (d *driver) mustSave() bool {
+	if d.mode() != ModeLocalAsync || d.unsaved.must {
+		return true
+	}
+	if d.unsaved.steps >= d.maxActivities() || time.Since(d.unsaved.since) >= d.flushEvery() {
+		return true
+	}
+	_, boundary := execution.Handback(d.exec.Definition.Workflow, d.exec.State)
+	return boundary
+}
+
+func (d *driver) mode() string { return d.exec.State.Created.Mode }
+
+func (d *driver) maxActivities() int {
+	if n := d.exec.Definition.Mode.MaxActivities; n > 0 {
+		return n
+	}
+	return defaultMaxActivities
+}
+
+func (d *driver) flushEvery() time.Duration {
+	if every := d.exec.Definition.Mode.FlushEvery; every > 0 {
+		return every
+	}
+	return defaultFlushEvery
+}
+
+// save makes everything decided durable. With leave it ends in errLeft unless somebody woke the execution
+// in the meantime; then its inbox was read.
+func (d *driver) save(leave *store.Leave) error {
+	if leave == nil && len(d.unsaved.events) == 0 && len(d.unsaved.drained) == 0 {
+		return nil
+	}
+	flush, err := d.pool.compose(d.ctx, d.exec, d.unsaved.events)
+	if err != nil {
+		return err
+	}
+	flush.Drained, flush.Leave = d.unsaved.drained, leave
+	flush.Released = append(flush.Released, d.unsaved.giveBack...)
+	if err := d.checkpoint(flush); err != nil {
+		return err
+	}
+	written, err := d.pool.Store.Commit(d.ctx, flush)
+	if err != nil {
+		return err
+	}
+	d.unsaved = unsaved{}
+	if len(flush.Events) > 0 {
+		d.exec.LastSeq = flush.LastSeq
+	}
+	d.pool.committed(d.exec, flush)
+	return d.afterSave(flush, written)
+}
+
+func (d *driver) checkpoint(flush *store.Flush) (err error) {
+	d.saved.since += len(flush.Events)
+	if !d.saved.due() {
+		return nil
+	}
+	if flush.Checkpoint, err = execution.EncodeState(d.exec.State); err != nil {
+		return err
+	}
+	d.saved = checkpointing{size: len(flush.Checkpoint)}
+	return nil
+}
+
+func (d *driver) afterSave(flush *store.Flush, written store.Written) error {
+	switch {
+	case flush.Leave != nil && written.Parked:
+		d.pool.parked(flush)
+		return errLeft
+	case flush.Leave != nil || len(flush.Asked) > 0:
+		return d.look()
+	}
+	return d.takeKept(flush.WaitsOpen)
+}
+
+// takeKept looks for events that came before their waits were opened.
+func (d *driver) takeKept(waits []execution.WaitRow) error {
+	taken := 0
+	for _, wait := range waits {
+		count := 1
+		if a := d.exec.Definition.Activity(wait.Activity); a != nil && a.Event != nil {
+			count = max(1, a.Event.Count)
+		}
+		n, err := d.pool.Store.TakeKept(d.ctx, d.exec, wait, count)
+		if err != nil {
+			return err
+		}
+		taken += n
+	}
+	if taken == 0 {
+		return nil
+	}
+	return d.look()
+}
+
+// committed tells everybody who is affected by a flush.
+func (p *Pool) committed(l *store.Loaded, flush *store.Flush) {
+	p.applied(l.ID, flush.Drained)
+	changes := []notify.Change{p.changeOf(l, flush)}
+	var woken []uuid.UUID
+	for _, notice := range flush.Notices {
+		woken = append(woken, notice.To)
+	}
+	for _, child := range flush.Children {
+		woken = append(woken, child.Execution)
+		changes = append(changes, notify.Change{Team: child.Team, Execution: child.Execution, Workflow: child.Workflow,
+			LastSeq: child.LastSeq, Status: child.Begin.Status})
+	}
+	p.Changed(changes)
+	p.Hint(notify.Hint{Changes: changes})
+	if len(woken) > 0 {
+		p.Wake(woken...)
+	}
+	if len(flush.Released) > 0 || len(flush.Asked) > 0 || flush.Ended && flush.HasLimits {
+		p.lookAround()
+	}
+}
+
+func (p *Pool) changeOf(l *store.Loaded, flush *store.Flush) notify.Change {
+	return notify.Change{Team: l.Team, Execution: l.ID, Workflow: l.Definition.Name, LastSeq: l.LastSeq,
+		Status: l.State.Status, Tasks: len(flush.Tasks) > 0}
+}
+
+// parked tells the timer loop or the claim loop what was left to them.
+func (p *Pool) parked(flush *store.Flush) {
+	if flush.Leave.Release {
+		p.look()
+		p.Hint(notify.Hint{Ready: true})
+	}
+	if due := flush.Leave.Due; !due.IsZero() {
+		p.TimerSet(due.Sub(p.Store.Clock.Now()))
+	}
+}
