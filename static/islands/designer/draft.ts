@@ -76,13 +76,24 @@ export class Draft {
     const old: unknown = node?.toJS(doc);
     if (same(old, value)) return;
     if (isMap(node) && isPlainMap(value) && node.items.length > 0 && Object.keys(value).length > 0) {
-      for (const key of Object.keys(old as object)) if (!(key in value)) this.remove([...path, key], which);
-      for (const [key, v] of Object.entries(value)) this.set([...path, key], v, which);
+      this.rewriteMap(path, node, old as Record<string, unknown>, value, which);
     } else if (isSeq(node) && Array.isArray(value) && node.items.length > 0 && value.length > 0) {
       this.changeList(path, old as unknown[], value, which);
     } else if (isScalar(node) && node.range && !isContainer(value) && node.range[1] > node.range[0]) {
       this.replaceScalar(node, path, value, which);
     } else this.replace(path, value, which);
+  }
+
+  private rewriteMap(path: Path, map: YAMLMap, old: Record<string, unknown>, value: Record<string, unknown>, which: Which): void {
+    const gone = Object.keys(old).filter((key) => !(key in value));
+    const fresh = Object.keys(value).filter((key) => !(key in old));
+    if (gone.length === 1 && fresh.length === 1 && same(old[gone[0]!], value[fresh[0]!])) {
+      // Another name for the same value: the entry stays where it is.
+      const key = pairOf(map, gone[0]!)!.key as Scalar;
+      return this.splice(key.range![0], key.range![1], scalarText(fresh[0], key, '', map.flow ?? false));
+    }
+    for (const [key, v] of Object.entries(value)) this.set([...path, key], v, which);
+    for (const key of gone) this.remove([...path, key], which);
   }
 
   /** Keeps the common head and tail of a list; what is between is changed, added or removed. */

@@ -55,6 +55,7 @@ export class GraphView {
   private selected: string[] = [];
   private selectedEdge: string | null = null;
   private active: string | null = null;
+  private hinted: string | null = null;
   /** World box whose nodes are attached; null when everything must be looked at again. */
   private culled: Box | null = null;
   private fitted = false;
@@ -220,9 +221,22 @@ export class GraphView {
 
   /** Where a node's positions count from: the canvas, or the inside of its loop. */
   originOf(key: string): Point {
-    const parent = this.byKey.get(key)?.parent;
-    const box = parent === null || parent === undefined ? undefined : this.layout.boxes.get(parent);
-    return box ? { x: box.x + bodyPadding, y: box.y + this.metrics.height(this.byKey.get(parent!)!) + bodyPadding } : { x: 0, y: 0 };
+    const parent = this.byKey.get(key)?.parent ?? null;
+    return parent === null ? { x: 0, y: 0 } : this.insideOf(parent);
+  }
+
+  /** Where positions inside a loop count from. */
+  insideOf(loop: string): Point {
+    const box = this.layout.boxes.get(loop)!;
+    return { x: box.x + bodyPadding, y: box.y + this.metrics.height(this.byKey.get(loop)!) + bodyPadding };
+  }
+
+  /** Marks an edge that something is held over; null marks none. */
+  hint(edge: string | null): void {
+    if (edge === this.hinted) return;
+    if (this.hinted) this.edges.get(this.hinted)?.classList.remove('gv-chosen');
+    this.hinted = edge;
+    if (edge) this.edges.get(edge)?.classList.add('gv-chosen');
   }
 
   /** Takes back what `nudge` moved. */

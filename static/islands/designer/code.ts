@@ -1,0 +1,230 @@
+// The YAML beside the canvas: a CodeMirror editor that shows the session's text
+// and hands back what is typed. It keeps no history of its own: there is one undo.
+// It lives in a shadow root, where its styles are constructed sheets, which a
+// strict content security policy allows.
+
+import { autocompletion, closeBrackets, completionKeymap, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import { defaultKeymap } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { Annotation, EditorState, Prec, StateEffect, StateField, type Text, type TransactionSpec } from '@codemirror/state';
+import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type DecorationSet, type ViewUpdate } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { el } from '../graph/dom';
+import { complete } from './complete';
+import type { Edit } from './edit';
+import type { Problem } from './problems';
+import type { Session } from './session';
+
+/** Marks changes that come from the session and must not go back to it. */
+const fromSession = Annotation.define<boolean>();
+const markLines = StateEffect.define<{ from: number; to: number } | null>();
+
+const marked = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(set, tr) {
+    set = set.map(tr.changes);
+    for (const effect of tr.effects) if (effect.is(markLines)) set = effect.value ? lineMarks(tr.state.doc, effect.value) : Decoration.none;
+    return set;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function lineMarks(doc: Text, range: { from: number; to: number }): DecorationSet {
+  const last = doc.lineAt(Math.min(range.to, doc.length)).number;
+  const marks = [];
+  for (let n = doc.lineAt(Math.min(range.from, doc.length)).number; n <= last; n++) {
+    marks.push(Decoration.line({ class: 'cm-chosen' }).range(doc.line(n).from));
+  }
+  return Decoration.set(marks);
+}
+
+export class CodePane {
+  readonly element = el('div', { class: 'ds-code' });
+  private readonly view: EditorView;
+  private typing = 0;
+
+  constructor(private readonly session: Session, private readonly apply: (problem: Problem) => void) {
+    const root = this.element.attachShadow({ mode: 'open' });
+    this.view = new EditorView({
+      parent: root,
+      root,
+      state: EditorState.create({ doc: session.text, extensions: this.extensions() }),
+    });
+    session.listen({
+      text: (event) => event.origin !== 'code' && this.follow(event.change),
+      selection: () => this.showSelection(),
+    });
+    this.showSelection();
+  }
+
+  /** Problems of the text as it is now. */
+  setProblems(problems: readonly Problem[]): void {
+    const length = this.view.state.doc.length;
+    const diagnostics = problems.map((p): Diagnostic => {
+      const from = Math.min(this.toEditor(p.from), length);
+      return {
+        from,
+        to: Math.max(from, Math.min(this.toEditor(p.to), length)),
+        severity: p.severity,
+        source: p.code,
+        message: p.hint ? `${p.message}\n${p.hint}` : p.message,
+        actions: p.fix.length > 0 ? [{ name: 'Apply the fix', apply: () => this.apply(p) }] : [],
+      };
+    });
+    this.view.dispatch(setDiagnostics(this.view.state, diagnostics));
+  }
+
+  /** Puts the cursor on a range and the keyboard into the editor. */
+  reveal(from: number, to: number): void {
+    this.view.dispatch({ selection: { anchor: this.toEditor(from), head: this.toEditor(to) }, effects: EditorView.scrollIntoView(this.toEditor(from), { y: 'center' }) });
+    this.view.focus();
+  }
+
+  focus(): void {
+    this.view.focus();
+  }
+
+  get focused(): boolean {
+    return this.view.hasFocus;
+  }
+
+  private extensions() {
+    const { session } = this;
+    return [
+      lineNumbers(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(),
+      yaml(), syntaxHighlighting(colours), highlightSelectionMatches(), lintGutter(), marked,
+      autocompletion({ override: [(context) => this.completions(context)] }),
+      Prec.highest(keymap.of([
+        { key: 'Mod-z', run: () => (session.undo(), true) },
+        { key: 'Mod-y', run: () => (session.redo(), true) },
+        { key: 'Mod-Shift-z', run: () => (session.redo(), true) },
+      ])),
+      keymap.of([...completionKeymap, ...defaultKeymap, ...searchKeymap]),
+      EditorView.updateListener.of((update) => this.updated(update)),
+      EditorView.contentAttributes.of({ 'aria-label': 'Workflow as YAML' }),
+      EditorState.readOnly.of(session.readonly),
+      theme,
+    ];
+  }
+
+  private completions(context: CompletionContext): CompletionResult | null {
+    const line = context.state.doc.lineAt(context.pos);
+    const before = line.text.slice(0, context.pos - line.from);
+    const template = before.includes('${{');
+    if (!template && !context.explicit && !/(?:inputs|vars|activities|execution|trigger)\.[\w.?]*$/.test(before)) return null;
+    const { session } = this;
+    const key = this.nodeAt(context.pos);
+    const found = complete(before, {
+      graph: session.graph, root: session.root, node: key === null ? null : (session.node(key) ?? null), fieldsOf: (n) => session.fields(n),
+    }, template);
+    if (!found) return null;
+    return { from: line.from + found.from, options: found.options.map((o) => ({ label: o.text, detail: o.detail })), validFor: /^\w*$/ };
+  }
+
+  private updated(update: ViewUpdate): void {
+    const foreign = update.transactions.some((tr) => tr.annotation(fromSession));
+    if (update.docChanged && !foreign) {
+      this.session.typed(this.isDos ? wholeChange(this.session.text, this.textOf(update.state)) : editsOf(update));
+      clearTimeout(this.typing);
+      this.typing = window.setTimeout(() => this.session.closeGesture(), 1000);
+    }
+    if (update.selectionSet && !foreign && this.view.hasFocus) this.selectUnderCursor();
+  }
+
+  /** The activity whose text holds the cursor becomes the selected one. */
+  private selectUnderCursor(): void {
+    if (this.session.error) return;
+    const key = this.nodeAt(this.view.state.selection.main.head);
+    if (key !== null) this.session.select([key]);
+  }
+
+  private nodeAt(position: number): string | null {
+    const offset = this.fromEditor(position);
+    const around = this.session.graph.nodes.filter((n) => n.range[0] <= offset && offset <= n.range[1]);
+    return around.at(-1)?.key ?? null;
+  }
+
+  private showSelection(): void {
+    const node = this.session.focus;
+    const effects: StateEffect<unknown>[] = [markLines.of(node ? { from: this.toEditor(node.range[0]), to: this.toEditor(trimmedEnd(this.session.text, node.range)) } : null)];
+    if (node && !this.view.hasFocus) effects.push(EditorView.scrollIntoView(this.toEditor(node.range[0]), { y: 'nearest', yMargin: 40 }));
+    this.view.dispatch({ effects });
+  }
+
+  private follow(change: readonly Edit[]): void {
+    const specs: TransactionSpec[] = this.isDos
+      ? [{ changes: { from: 0, to: this.view.state.doc.length, insert: this.session.text.replace(/\r\n/g, '\n') } }]
+      : change.map((e) => ({ changes: e, sequential: true }));
+    this.view.dispatch(...specs, { annotations: fromSession.of(true), sequential: true });
+    this.showSelection();
+  }
+
+  // The editor counts a line break as one character, whatever it is in the text.
+
+  private get isDos(): boolean {
+    return this.session.text.includes('\r\n');
+  }
+
+  private toEditor(offset: number): number {
+    return this.isDos ? this.session.text.slice(0, offset).replace(/\r\n/g, '\n').length : offset;
+  }
+
+  private fromEditor(position: number): number {
+    if (!this.isDos) return position;
+    return this.view.state.sliceDoc(0, position).replace(/\n/g, '\r\n').length;
+  }
+
+  private textOf(state: EditorState): string {
+    return state.doc.toString().replace(/\n/g, '\r\n');
+  }
+}
+
+/** The editor's changes as edits in sequence: from the last to the first, so that each counts in the old text. */
+function editsOf(update: ViewUpdate): Edit[] {
+  const edits: Edit[] = [];
+  update.changes.iterChanges((from, to, _from, _to, inserted) => edits.push({ from, to, insert: inserted.toString() }));
+  return edits.reverse();
+}
+
+function wholeChange(before: string, after: string): Edit[] {
+  let head = 0;
+  while (head < before.length && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < before.length - head && tail < after.length - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  return [{ from: head, to: before.length - tail, insert: after.slice(head, after.length - tail) }];
+}
+
+function trimmedEnd(text: string, range: readonly [number, number]): number {
+  return range[0] + text.slice(range[0], range[1]).trimEnd().length;
+}
+
+const colours = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
+  { tag: tags.comment, color: 'var(--ink-3)', fontStyle: 'italic' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--state-completed)' },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword, tags.atom], color: 'var(--state-retrying)' },
+  { tag: [tags.labelName, tags.typeName, tags.meta], color: 'var(--state-waiting)' },
+  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace], color: 'var(--ink-3)' },
+]);
+
+const theme = EditorView.theme({
+  '&': { height: '100%', fontSize: '12.5px', color: 'var(--ink)', backgroundColor: 'var(--paper)' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', overflow: 'auto' },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
+  '.cm-content': { caretColor: 'var(--ink)', padding: '8px 0' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': { backgroundColor: 'var(--paper)', color: 'var(--ink-3)', border: 'none' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--sunken)' },
+  '.cm-chosen': { backgroundColor: 'var(--accent-soft)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'color-mix(in srgb, var(--accent) 28%, transparent)' },
+  '.cm-tooltip, .cm-panels': { backgroundColor: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)', borderRadius: '6px' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent-fill)', color: 'var(--on-accent)' },
+  '.cm-diagnostic': { fontFamily: 'var(--font)', whiteSpace: 'pre-wrap', maxWidth: '60ch' },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--state-failed)' },
+  '.cm-diagnostic-warning': { borderLeftColor: 'var(--state-person)' },
+  '.cm-diagnosticAction': { backgroundColor: 'var(--accent-fill)', color: 'var(--on-accent)' },
+  '.cm-panel input, .cm-panel button': { font: 'inherit' },
+});

@@ -1,0 +1,413 @@
+// The designer: one session, shown as canvas, form, outline and YAML, saved as it
+// changes. This file puts the parts together and in their places.
+
+import { el } from '../graph/dom';
+import { icon } from '../graph/icons';
+import { positionsOf } from '../graph/from-text';
+import { isRecord, type GraphNode, type Path } from '../graph/model';
+import { GraphView } from '../graph/view';
+import { actionFor } from './actions';
+import { Authoring } from './authoring';
+import { copyText, paste } from './clipboard';
+import type { CodePane } from './code';
+import { remove } from './commands';
+import { conflictNotice } from './conflict';
+import { Draft } from './draft';
+import { Form } from './form';
+import { Outline } from './outline';
+import { palette } from './palette';
+import { badgesOf, countWords, nodeOf, problemList, problemsFrom, type Problem } from './problems';
+import { Autosave, type Conflict } from './save';
+import { Server, type Checked } from './server';
+import { Session } from './session';
+import { openCommands, openKeys } from './sheet';
+import { Speaker } from './speak';
+import { starterText } from './starter';
+
+export interface DesignerData {
+  name: string;
+  text: string;
+  etag: string | null;
+  publishedText: string | null;
+  publishedVersion: number | null;
+  layout: Record<string, unknown> | null;
+}
+
+export interface Page {
+  host: HTMLElement;
+  team: string;
+  readonly: boolean;
+  /** Where the save state is written; outside the designer's own element. */
+  status: HTMLElement | null;
+}
+
+type CodePlace = 'below' | 'beside' | 'off';
+const codePlaces: readonly CodePlace[] = ['below', 'beside', 'off'];
+const checkAfter = 250; // ms without a change
+
+export class Designer {
+  readonly session: Session;
+  readonly view: GraphView;
+  readonly authoring: Authoring;
+  readonly save: Autosave;
+  private readonly form: Form;
+  private readonly outline: Outline;
+  private readonly speaker: Speaker;
+  private readonly server: Server;
+  private readonly parts: Parts;
+  private readonly stop = new AbortController();
+  private code: Promise<CodePane> | null = null;
+  private problems: Problem[] = [];
+  private timer = 0;
+
+  constructor(private readonly page: Page, data: DesignerData) {
+    const text = data.text || data.publishedText || starterText(data.name);
+    this.session = new Session(text, page.readonly, positionsOf(isRecord(data.layout) ? data.layout : {}));
+    this.authoring = new Authoring(this.session);
+    this.form = new Form(this.session, { showInText: (path) => this.showPath(path), select: (key) => this.session.select([key]) });
+    this.outline = new Outline(this.session);
+    this.parts = build(this, this.form.element, this.outline.element);
+    page.host.replaceChildren(...this.parts.all);
+    page.host.classList.add('ds');
+    page.host.dataset.pane = 'canvas';
+    this.speaker = new Speaker(page.host);
+    this.server = new Server(data.name);
+    this.save = new Autosave(this.server, {
+      text: () => this.session.text,
+      state: (words, trouble) => this.showState(words, trouble),
+      checked: (about, checked) => this.showChecked(about, checked),
+      conflict: (conflict) => this.showConflict(conflict),
+    }, `weftline:draft:${page.team}:${data.name}`, data.text, data.etag);
+    this.view = new GraphView(this.parts.canvas, {
+      mode: 'edit',
+      label: `Graph of ${data.name}. Arrow keys walk along the edges, A adds, question mark shows all keys.`,
+      onSelect: (keys) => this.session.select(keys),
+      onOpen: () => this.openForm(),
+      ...(page.readonly ? {} : { edit: this.authoring }),
+    });
+    this.authoring.view = this.view;
+    this.listen();
+    this.redraw();
+    this.placeCode(rememberedPlace());
+    this.restore();
+    void this.check();
+  }
+
+  private listen(): void {
+    const signal = this.stop.signal;
+    this.session.listen({
+      text: (event) => {
+        this.redraw(event.origin !== 'form');
+        if (!this.page.readonly) this.save.changed();
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => void this.check(), checkAfter);
+      },
+      selection: () => this.showSelection(),
+      said: (words, failed) => (failed ? this.speaker.refuse(words) : this.speaker.say(words)),
+    });
+    document.addEventListener('keydown', (e) => this.onKey(e), { signal });
+    document.addEventListener('copy', (e) => this.onCopy(e, false), { signal });
+    document.addEventListener('cut', (e) => this.onCopy(e, true), { signal });
+    document.addEventListener('paste', (e) => this.onPaste(e), { signal });
+    addEventListener('beforeunload', (e) => {
+      if (this.save.dirty && !this.page.readonly) e.preventDefault();
+    }, { signal });
+  }
+
+  /** The activity that keys act on: the one with the keyboard, else the selected one. */
+  activeNode(): GraphNode | null {
+    const key = this.session.selection.at(-1) ?? (this.onCanvas(document.activeElement) ? this.view.activeKey : null);
+    return key === null || key === undefined ? null : (this.session.node(key) ?? null);
+  }
+
+  openForm(field: 'first' | 'name' | 'id' = 'first'): void {
+    const active = this.activeNode();
+    if (active) this.session.select([active.key]);
+    this.showPane('details');
+    if (field === 'name') this.form.focusName();
+    else if (field === 'id') this.form.focusId();
+    else this.form.focusFirst();
+  }
+
+  openCommands(): void {
+    openCommands(this);
+  }
+
+  openKeys(): void {
+    openKeys(this);
+  }
+
+  toggleOutline(): void {
+    const show = this.parts.outline.hidden;
+    this.parts.outline.hidden = !show;
+    this.parts.palette.hidden = show;
+    this.parts.outlineButton.setAttribute('aria-pressed', String(show));
+    if (show) this.showPane('outline');
+    else if (this.page.host.dataset.pane === 'outline') this.showPane('canvas');
+    const key = this.session.selection.at(-1) ?? this.view.activeKey;
+    if (show && key !== null && key !== undefined) this.outline.focus(key);
+    else this.view.focus();
+  }
+
+  toggleProblems(show = this.parts.problems.hidden): void {
+    this.parts.problems.hidden = !show;
+    this.parts.problemsButton.setAttribute('aria-expanded', String(show));
+  }
+
+  cycleCode(): void {
+    const next = codePlaces[(codePlaces.indexOf(this.codePlace) + 1) % codePlaces.length]!;
+    this.placeCode(next);
+    remember(next);
+  }
+
+  showPane(name: string): void {
+    this.page.host.dataset.pane = name;
+    for (const tab of this.parts.tabs) tab.setAttribute('aria-selected', String(tab.dataset.tab === name));
+    if (name === 'code' && this.codePlace === 'off') this.placeCode('below');
+  }
+
+  /** Shows a range of the text in the YAML. */
+  async showText(from: number, to: number): Promise<void> {
+    if (this.codePlace === 'off') this.placeCode('below');
+    this.showPane('code');
+    (await this.loadCode()).reveal(from, to);
+  }
+
+  async pickCode(place: CodePlace): Promise<void> {
+    this.placeCode(place);
+    remember(place);
+  }
+
+  destroy(): void {
+    clearTimeout(this.timer);
+    this.stop.abort();
+    void this.save.flush();
+    this.view.destroy();
+    this.authoring.destroy();
+  }
+
+  private get codePlace(): CodePlace {
+    return (this.page.host.dataset.code as CodePlace | undefined) ?? 'off';
+  }
+
+  private placeCode(place: CodePlace): void {
+    this.page.host.dataset.code = place;
+    this.parts.codeChoice.value = place;
+    if (place !== 'off') void this.loadCode();
+  }
+
+  private loadCode(): Promise<CodePane> {
+    this.code ??= import('./code').then(({ CodePane }) => {
+      const pane = new CodePane(this.session, (problem) => this.applyFix(problem));
+      this.parts.code.replaceChildren(pane.element);
+      pane.setProblems(this.problems);
+      return pane;
+    });
+    return this.code;
+  }
+
+  private redraw(withForm = true): void {
+    const { session, parts } = this;
+    this.view.setGraph(session.graph, session.positions);
+    this.view.setBadges(badgesOf(session.graph, this.problems));
+    this.outline.render();
+    if (withForm) this.form.render();
+    parts.undo.disabled = !session.canUndo;
+    parts.redo.disabled = !session.canRedo;
+    parts.empty.hidden = session.graph.nodes.length > 0;
+    parts.stale.hidden = session.error === null;
+    parts.stale.textContent = session.error ? `The YAML cannot be read: ${session.error.message}. The canvas shows the last version that could.` : '';
+    this.showSelection(false);
+  }
+
+  private showSelection(withForm = true): void {
+    const keys = this.session.selection;
+    if (keys.join() !== this.view.selection.join()) {
+      this.view.select(keys.length > 0 ? keys : null);
+      if (keys.length > 0) this.view.reveal(keys.at(-1)!);
+    }
+    if (withForm) {
+      this.form.render();
+      this.outline.render();
+    }
+  }
+
+  private async check(): Promise<void> {
+    const text = this.session.text;
+    const checked = await this.server.validate(text);
+    if (checked) this.showChecked(text, checked);
+  }
+
+  private showChecked(about: string, checked: Checked): void {
+    if (about !== this.session.text) return; // a newer answer is on its way
+    this.problems = problemsFrom(about, [...checked.errors, ...checked.warnings]).sort((a, b) => a.from - b.from);
+    this.view.setBadges(badgesOf(this.session.graph, this.problems));
+    this.form.showProblems(this.problems);
+    this.parts.problemsButton.textContent = countWords(this.problems);
+    this.parts.problemsButton.dataset.severity = this.problems.some((p) => p.severity === 'error') ? 'error' : this.problems.length > 0 ? 'warning' : 'none';
+    this.parts.problemList.replaceChildren(problemList(this.session.graph, this.problems, {
+      show: (p) => void this.showProblem(p),
+      apply: (p) => this.applyFix(p),
+    }));
+    void this.code?.then((pane) => pane.setProblems(this.problems));
+  }
+
+  private async showProblem(problem: Problem): Promise<void> {
+    const key = nodeOf(this.session.graph, problem);
+    if (key !== null) {
+      this.session.select([key]);
+      this.view.reveal(key);
+    }
+    await this.showText(problem.from, problem.to);
+  }
+
+  private applyFix(problem: Problem): void {
+    if (this.problems.includes(problem)) this.session.applyChange(problem.fix, `Applied: ${problem.hint || problem.message}`);
+  }
+
+  private showPath(path: Path): void {
+    const range = new Draft(this.session.text).rangeOf(path);
+    if (range) void this.showText(range.from, range.to);
+  }
+
+  private showState(words: string, trouble: boolean): void {
+    const place = this.page.status ?? this.parts.state;
+    if (place.textContent !== words) place.textContent = words;
+    place.dataset.state = trouble ? 'trouble' : words === 'Saved' ? 'saved' : 'busy';
+  }
+
+  private showConflict(conflict: Conflict): void {
+    this.parts.notices.replaceChildren(conflictNotice(conflict, {
+      mine: () => this.session.text,
+      use: (text, said) => {
+        if (text !== this.session.text) this.session.replaceText(text, said);
+        this.save.acceptBase(conflict.theirs, conflict.etag);
+      },
+    }));
+  }
+
+  /** Brings back what a killed tab could not save. */
+  private restore(): void {
+    if (this.page.readonly) return this.showState('Open for reading only', false);
+    this.showState(this.save.dirty ? 'Not saved yet' : 'Saved', false);
+    const kept = this.save.kept();
+    if (!kept) return;
+    if (kept.current) return this.session.replaceText(kept.text, 'Brought back changes that had not been saved. Undo takes them away.');
+    const theirs = this.session.text;
+    this.session.replaceText(kept.text, 'Brought back changes that had not been saved');
+    this.showConflict({ theirs, etag: this.page.host.dataset.etag ?? '', merged: null });
+  }
+
+  private onCanvas(element: Element | null): boolean {
+    return element !== null && (this.parts.canvas.contains(element) || this.parts.outline.contains(element) || element === document.body);
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    const action = actionFor(event, this.onCanvas(event.target as Element));
+    const onButton = event.key === 'Enter' && event.target instanceof HTMLButtonElement && !event.target.classList.contains('ds-outline-item');
+    if (!action || onButton || (action.edits && this.page.readonly)) return;
+    event.preventDefault();
+    action.run(this);
+  }
+
+  private onCopy(event: ClipboardEvent, cut: boolean): void {
+    const keys = this.session.selection;
+    if (!this.onCanvas(document.activeElement) || keys.length === 0 || !getSelection()?.isCollapsed) return;
+    event.preventDefault();
+    event.clipboardData?.setData('text/plain', copyText(new Draft(this.session.text), keys));
+    if (cut) this.session.run(remove(keys));
+    else this.session.say(keys.length === 1 ? `Copied ${keys[0]}` : `Copied ${keys.length} activities`);
+  }
+
+  private onPaste(event: ClipboardEvent): void {
+    if (!this.onCanvas(document.activeElement)) return;
+    event.preventDefault();
+    if (this.session.run(paste(event.clipboardData?.getData('text/plain') ?? ''))) this.view.focus(this.session.selection.at(-1) ?? null);
+  }
+}
+
+interface Parts {
+  all: HTMLElement[];
+  canvas: HTMLElement;
+  palette: HTMLElement;
+  outline: HTMLElement;
+  outlineButton: HTMLElement;
+  code: HTMLElement;
+  codeChoice: HTMLSelectElement;
+  problems: HTMLElement;
+  problemList: HTMLElement;
+  problemsButton: HTMLElement;
+  undo: HTMLButtonElement;
+  redo: HTMLButtonElement;
+  empty: HTMLElement;
+  stale: HTMLElement;
+  state: HTMLElement;
+  notices: HTMLElement;
+  tabs: HTMLElement[];
+}
+
+/** The elements in their places; everything that acts is a button. */
+function build(d: Designer, form: HTMLElement, outlineList: HTMLElement): Parts {
+  const tool = (label: string, keys: string, path: string, act: () => void) =>
+    el('button', { type: 'button', class: 'ds-tool', 'aria-label': label, title: `${label} (${keys})`, onclick: act }, icon(path));
+  const undo = tool('Undo', 'Ctrl+Z', 'M5 3 2.5 5.5 5 8M2.5 5.5H10a3.5 3.5 0 0 1 0 7H6', () => d.session.undo());
+  const redo = tool('Redo', 'Ctrl+Shift+Z', 'M11 3l2.5 2.5L11 8M13.5 5.5H6a3.5 3.5 0 0 0 0 7h4', () => d.session.redo());
+  const outlineButton = el('button', { type: 'button', class: 'ds-tool ds-worded', 'aria-pressed': 'false', title: 'The workflow as a list (O)', onclick: () => d.toggleOutline() }, 'Outline');
+  const codeChoice = el('select', { 'aria-label': 'Where the YAML stands', title: 'Where the YAML stands (Y)' },
+    el('option', { value: 'below' }, 'YAML below'), el('option', { value: 'beside' }, 'YAML beside'), el('option', { value: 'off' }, 'YAML hidden'));
+  codeChoice.addEventListener('change', () => void d.pickCode(codeChoice.value as CodePlace));
+  const problemsButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-problem-count', 'aria-expanded': 'false', 'aria-controls': 'ds-problems', title: 'Problems (P)', onclick: () => d.toggleProblems() }, 'Checking …');
+  const state = el('span', { class: 'ds-state', role: 'status' });
+  const bar = el('div', { class: 'ds-bar', role: 'toolbar', 'aria-label': 'Designer' },
+    undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), state,
+    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
+    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'All commands (Ctrl+K)', onclick: () => d.openCommands() }, 'Commands'),
+    el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: 'Keys (?)', onclick: () => d.openKeys() }, '?'));
+
+  const tabs = [['canvas', 'Canvas'], ['details', 'Details'], ['code', 'YAML'], ['outline', 'Outline']].map(([name, words]) =>
+    el('button', { type: 'button', role: 'tab', class: 'ds-tab', 'data-tab': name, 'aria-selected': String(name === 'canvas'), onclick: () => (name === 'outline' ? d.toggleOutline() : d.showPane(name!)) }, words));
+  const side = d.session.readonly ? el('aside', { hidden: true }) : palette({
+    add: (type) => d.authoring.addFromPalette(type),
+    dragged: (_, x, y) => d.authoring.hoverFromPalette(x, y),
+    dropped: (type, x, y) => (d.view.hint(null), d.authoring.dropFromPalette(type, x, y)),
+    cancelled: () => d.view.hint(null),
+  });
+  const outline = el('aside', { class: 'ds-side', 'aria-label': 'Outline', hidden: true }, outlineList);
+  const empty = el('div', { class: 'ds-empty' }, el('p', {}, el('strong', {}, 'Nothing here yet')),
+    el('p', {}, d.session.readonly ? 'This workflow has no activities.' : 'Drag an activity here, click one on the left, or press A.'));
+  const stale = el('p', { class: 'ds-stale', role: 'status', hidden: true });
+  const canvas = el('section', { class: 'ds-canvas', 'aria-label': 'Canvas' }, empty, stale);
+  const code = el('section', { class: 'ds-text', 'aria-label': 'YAML' });
+  const problemBody = el('div', {});
+  const problems = el('section', { class: 'ds-problem-panel', id: 'ds-problems', 'aria-label': 'Problems', hidden: true }, problemBody);
+  const notices = el('div', { class: 'ds-notices' });
+  const details = el('aside', { class: 'ds-details', 'aria-label': 'Details' }, form);
+  const work = el('div', { class: 'ds-work' }, side, outline, el('div', { class: 'ds-middle' }, canvas, problems, code), details);
+  return {
+    all: [bar, el('div', { class: 'ds-tabs', role: 'tablist', 'aria-label': 'Panes' }, ...tabs), notices, work],
+    canvas, palette: side, outline, outlineButton, code, codeChoice, problems, problemList: problemBody, problemsButton, undo, redo, empty, stale, state, notices, tabs,
+  };
+}
+
+function rememberedPlace(): CodePlace {
+  const kept = readSetting('weftline:code') as CodePlace | null;
+  if (kept && codePlaces.includes(kept)) return kept;
+  return innerWidth < 760 ? 'off' : 'below';
+}
+
+function remember(place: CodePlace): void {
+  try {
+    localStorage.setItem('weftline:code', place);
+  } catch {
+    // Without storage the place is not remembered.
+  }
+}
+
+function readSetting(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}

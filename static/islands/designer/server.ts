@@ -1,0 +1,69 @@
+// The designer's calls to the server: the draft and the validator.
+
+import type { ServerProblem } from './problems';
+
+export interface Checked {
+  valid: boolean;
+  errors: ServerProblem[];
+  warnings: ServerProblem[];
+}
+
+export type Saved =
+  | { kind: 'saved'; etag: string; checked: Checked }
+  | { kind: 'stale'; text: string; etag: string }
+  | { kind: 'refused'; message: string }
+  | { kind: 'unreachable' };
+
+export class Server {
+  private readonly base = '/api/v1/workflows';
+
+  constructor(private readonly name: string) {}
+
+  /** Saves the draft if it is still the one that was read; null etag = there is none yet. */
+  async save(text: string, etag: string | null): Promise<Saved> {
+    const condition: Record<string, string> = etag === null ? { 'If-None-Match': '*' } : { 'If-Match': quoted(etag) };
+    try {
+      const answer = await send(this.draftPath, 'PUT', text, condition);
+      if (answer.status === 412) return await this.stale(answer);
+      const body = (await answer.json().catch(() => ({}))) as Partial<Checked> & { etag?: string; detail?: string; title?: string };
+      if (!answer.ok) return { kind: 'refused', message: body.detail ?? body.title ?? `The server answered ${answer.status}` };
+      return { kind: 'saved', etag: body.etag ?? answer.headers.get('ETag') ?? '', checked: checkedOf(body) };
+    } catch {
+      return { kind: 'unreachable' };
+    }
+  }
+
+  /** What the validator says; null when it cannot be asked now. */
+  async validate(text: string): Promise<Checked | null> {
+    try {
+      const answer = await send(`${this.base}/validate`, 'POST', text);
+      return answer.ok ? checkedOf((await answer.json()) as Partial<Checked>) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  private get draftPath(): string {
+    return `${this.base}/${encodeURIComponent(this.name)}/draft`;
+  }
+
+  private async stale(answer: Response): Promise<Saved> {
+    const body = (await answer.json().catch(() => ({}))) as { text?: string; etag?: string };
+    if (typeof body.text === 'string' && body.etag) return { kind: 'stale', text: body.text, etag: body.etag };
+    const now = await fetch(this.draftPath, { headers: { Accept: 'application/yaml' } });
+    return { kind: 'stale', text: now.ok ? await now.text() : '', etag: now.headers.get('ETag') ?? '' };
+  }
+}
+
+function send(path: string, method: string, text: string, headers: Record<string, string> = {}): Promise<Response> {
+  const token = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content ?? '';
+  return fetch(path, { method, body: text, headers: { 'Content-Type': 'application/yaml', 'X-CSRF-Token': token, ...headers } });
+}
+
+function checkedOf(body: Partial<Checked>): Checked {
+  return { valid: body.valid ?? false, errors: body.errors ?? [], warnings: body.warnings ?? [] };
+}
+
+function quoted(etag: string): string {
+  return /^(W\/)?"/.test(etag) ? etag : `"${etag}"`;
+}

@@ -1,0 +1,41 @@
+// The key sheet and the command palette, both made from the table of actions.
+
+import { el } from '../graph/dom';
+import { actions, walkKeys } from './actions';
+import type { Designer } from './designer';
+import { openPicker } from './picker';
+
+export function openCommands(d: Designer): void {
+  openPicker({
+    title: 'All commands',
+    placeholder: 'What do you want to do?',
+    choices: actions.filter((a) => a.id !== 'commands' && !(a.edits && d.session.readonly)).map((a) => ({
+      label: a.title, detail: (a.keys ?? []).map(shown).join(' or '), act: () => a.run(d),
+    })),
+    closed: () => d.view.focus(),
+  });
+}
+
+export function openKeys(d: Designer): void {
+  const rows = [...walkKeys, ...actions.filter((a) => a.keys).map((a) => [a.keys!.map(shown).join(' or '), a.title] as const)];
+  const close = el('button', { type: 'button', class: 'ds-button' }, 'Close');
+  const dialog = el('dialog', { class: 'ds-sheet', 'aria-labelledby': 'ds-sheet-title' },
+    el('h2', { id: 'ds-sheet-title' }, 'Keys'),
+    el('dl', {}, ...rows.map(([keys, words]) => el('div', {}, el('dt', {}, el('kbd', {}, keys)), el('dd', {}, words)))),
+    close);
+  close.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    d.view.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+const arrows: Record<string, string> = { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' };
+
+/** Keys as a person reads them. */
+export function shown(keys: string): string {
+  return keys.split('+').map((k) => (k === 'Ctrl' && isMac ? '⌘' : (arrows[k] ?? k))).join('+') || '+';
+}
