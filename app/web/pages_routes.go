@@ -1,13 +1,65 @@
 package web
 
-import "github.com/a-h/templ"
+import (
+	"github.com/a-h/templ"
 
-// Routes is the pages' part of the route table.
+	"weftline/app/auth"
+	"weftline/views/problem"
+)
+
+// Routes is the pages' part of the route table. Whatever changes something is a POST.
 func (p *Pages) Routes() []Route {
-	return []Route{}
+	routes := []Route{
+		{Method: get, Path: "/", Needs: auth.Read, Handle: p.home},
+		{Method: get, Path: "/favicon.svg", Needs: auth.Public, Handle: p.favicon},
+
+		{Method: get, Path: "/workflows", Needs: auth.Read, Handle: p.workflows},
+		{Method: get, Path: "/new", Needs: auth.Author, Handle: p.newWorkflow},
+		{Method: post, Path: "/new", Needs: auth.Author, Handle: p.createWorkflow},
+		{Method: get, Path: "/workflows/:name", Needs: auth.Read, Handle: p.workflow},
+		{Method: get, Path: "/workflows/:name/edit", Needs: auth.Read, Handle: p.designer},
+		{Method: get, Path: "/workflows/:name/review", Needs: auth.Read, Handle: p.review},
+		{Method: post, Path: "/workflows/:name/publish", Needs: auth.Author, Handle: p.publish},
+		{Method: get, Path: "/workflows/:name/versions", Needs: auth.Read, Handle: p.versions},
+		{Method: post, Path: "/workflows/:name/versions/:version/restore", Needs: auth.Author, Handle: p.restore},
+		{Method: get, Path: "/workflows/:name/diff", Needs: auth.Read, Handle: p.compare},
+		{Method: get, Path: "/workflows/:name/run", Needs: auth.Read, Handle: p.runForm},
+		{Method: post, Path: "/workflows/:name/run", Needs: auth.Run, Handle: p.run},
+
+		{Method: get, Path: "/executions", Needs: auth.Read, Handle: p.executions},
+		{Method: get, Path: "/executions/:id", Needs: auth.Read, Handle: p.execution},
+		{Method: get, Path: "/executions/:id/history.json", Needs: auth.Read, Handle: p.history},
+		{Method: post, Path: "/executions/:id/cancel", Needs: auth.Run, Handle: p.cancel},
+		{Method: post, Path: "/executions/:id/pause", Needs: auth.Run, Handle: p.pause},
+		{Method: post, Path: "/executions/:id/resume", Needs: auth.Run, Handle: p.resume},
+		{Method: post, Path: "/executions/:id/retry", Needs: auth.Run, Handle: p.retry},
+		{Method: post, Path: "/executions/:id/compensate", Needs: auth.Run, Handle: p.compensate},
+
+		{Method: get, Path: "/tasks", Needs: auth.Read, Handle: p.tasks},
+		{Method: get, Path: "/tasks/:id", Needs: auth.Read, Handle: p.task},
+		{Method: post, Path: "/tasks/:id", Needs: auth.Decide, Handle: p.answerTask},
+		{Method: post, Path: "/tasks/:id/claim", Needs: auth.Decide, Handle: p.claimTask},
+		{Method: post, Path: "/tasks/:id/unclaim", Needs: auth.Decide, Handle: p.unclaimTask},
+
+		{Method: get, Path: "/workers", Needs: auth.Read, Handle: p.workers},
+		{Method: get, Path: "/settings", Needs: auth.Read, Handle: p.settings},
+		{Method: post, Path: "/settings/appearance", Needs: auth.Read, Handle: p.appearance},
+		{Method: post, Path: "/settings/tokens", Needs: auth.Read, Handle: p.makeToken},
+		{Method: post, Path: "/settings/tokens/:id/revoke", Needs: auth.Read, Handle: p.revokeToken},
+	}
+	for i := range routes {
+		routes[i].Kind = Page
+	}
+	return routes
 }
 
 // ErrorPage is the page of a refusal or a fault.
 func (p *Pages) ErrorPage(view View, failure Failure) templ.Component {
-	return plainErrorPage(failure)
+	if view.Who.TeamName == "" {
+		return plainErrorPage(failure)
+	}
+	frame := p.frameOf(view, failure.Title, "")
+	return problem.Page(frame, problem.View{
+		Status: failure.Status, Title: failure.Title, Detail: failure.Detail, RequestID: failure.RequestID,
+	})
 }

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"weftline/app/config"
+	"weftline/app/demo"
+	"weftline/app/examples"
+	"weftline/app/localpg"
+	"weftline/app/metrics"
+	"weftline/app/web"
+	"weftline/engine"
+	"weftline/engine/activity"
+	"weftline/engine/flow"
+	"weftline/migrations"
+)
+
+const (
+	graceOfWork    = 10 * time.Second // what runs at the end may finish so long
+	graceOfClients = 3 * time.Second  // open requests may finish so long
+)
+
+// application is everything that runs in the process, in the order in which it was started.
+type application struct {
+	config   *config.Config
+	log      *slog.Logger
+	postgres *localpg.Server // nil with a database of the user's own
+	demo     *demo.Server    // nil without examples
+	engine   *engine.Engine
+	identity *engine.Identity
+	running  chan error // the engine's end
+}
+
+// startApplication brings the database up and the engine to work. On an error everything is stopped again.
+func startApplication(ctx context.Context, c *config.Config, log *slog.Logger) (_ *application, err error) {
+	a := &application{config: c, log: log, running: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			a.stop()
+		}
+	}()
+	url := c.DatabaseURL
+	if url == "" {
+		if a.postgres, err = localpg.Start(ctx, localpg.Options{DataDir: c.DataDir, BinDir: c.PostgresBin, Log: log}); err != nil {
+			return nil, err
+		}
+		url = a.postgres.URL()
+	}
+	if err := migrations.Up(ctx, url); err != nil {
+		return nil, err
+	}
+	if a.engine, err = engine.Open(ctx, a.engineOptions(url)); err != nil {
+		return nil, err
+	}
+	a.identity = a.engine.Identity()
+	go func() { a.running <- a.engine.Run(context.WithoutCancel(ctx)) }() // ends by Close
+	return a, nil
+}
+
+func (a *application) engineOptions(url string) engine.Options {
+	c := a.config
+	return engine.Options{
+		DatabaseURL: url, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode),
+		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, Grace: graceOfWork, Activities: a.activities(),
+		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels, Log: a.log,
+	}
+}
+
+// activities are the kinds that this process runs. The demo world is reached without any network.
+func (a *application) activities() *activity.Registry {
+	inside := map[string]activity.Dial{}
+	if a.config.Examples {
+		a.demo = demo.Start()
+		inside[demo.Host] = a.demo.Dial
+	}
+	registry := activity.NewRegistry()
+	registry.Register(flow.TypeHTTP, activity.NewHTTP(activity.HTTPOptions{
+		Egress: activity.Egress{Allow: a.config.EgressAllow}, Inside: inside, MaxOutput: int64(a.config.Limits.OutputBytes)}))
+	return registry
+}
+
+// people makes who must be there: the local user, the bootstrap token, and the first examples.
+func (a *application) people(ctx context.Context) (engine.Person, error) {
+	person, err := a.identity.EnsureLocalUser(ctx, localUser)
+	if err != nil {
+		return engine.Person{}, err
+	}
+	if a.config.BootstrapToken != "" {
+		if err := a.identity.EnsureBootstrapToken(ctx, a.config.BootstrapToken); err != nil {
+			return engine.Person{}, err
+		}
+	}
+	if a.config.Examples {
+		if _, err := examples.Install(ctx, a.engine, localWho(person)); err != nil {
+			return engine.Person{}, err
+		}
+	}
+	return person, nil
+}
+
+func localWho(person engine.Person) engine.Who {
+	return engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Roles: []string{engine.RoleAdmin}, Address: "this machine"}
+}
+
+// server makes the web application for the local user.
+func (a *application) server(person engine.Person, addr net.Addr) *web.Server {
+	m := metrics.New()
+	m.Register(backlogFigures(a.engine)...)
+	return web.New(web.Options{
+		Door: a.engine, Identity: a.identity, Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
+		Local: &person, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
+	})
+}
+
+// hosts are the names of this very machine; none when something else guards the address.
+func (a *application) hosts(addr net.Addr) []string {
+	if a.config.LocalModeAnyAddress {
+		return nil
+	}
+	names := []string{"localhost", "127.0.0.1", "::1"}
+	if host, _, err := net.SplitHostPort(addr.String()); err == nil {
+		names = append(names, host)
+	}
+	return names
+}
+
+// ended waits until something that must run has ended by itself, and says what.
+func (a *application) ended() <-chan error {
+	ended := make(chan error, 1)
+	var died <-chan error
+	if a.postgres != nil {
+		died = a.postgres.Died()
+	}
+	go func() {
+		select {
+		case err := <-died:
+			ended <- fmt.Errorf("the private PostgreSQL has ended: %w", err)
+		case err := <-a.running:
+			a.running <- err
+			ended <- errors.Join(errors.New("the engine has ended"), err)
+		}
+	}()
+	return ended
+}
+
+// stop ends what was started, last first: nothing computed is lost.
+func (a *application) stop() {
+	if a.engine != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), graceOfWork+5*time.Second)
+		a.engine.Close(ctx)
+		cancel()
+	}
+	if a.demo != nil {
+		_ = a.demo.Close() // it holds nothing
+	}
+	if a.postgres != nil {
+		stopDatabase(a.postgres)
+	}
+}
+
+// progress is the readiness check.
+type progress struct{ engine *engine.Engine }
+
+// readyAgeMax: when something is ready and nobody has taken it for so long, work does not make progress.
+const readyAgeMax = 60 // seconds
+
+// Ready asks the database; the schema is current since the start.
+func (p progress) Ready(ctx context.Context) error {
+	backlog, err := p.engine.Backlog(ctx)
+	if err != nil {
+		return err
+	}
+	if backlog.OldestAge > readyAgeMax {
+		return fmt.Errorf("%d executions are ready and the oldest has waited %.0f s for a worker: add workers or look at their logs",
+			backlog.Depth, backlog.OldestAge)
+	}
+	return nil
+}
+
+// backlogFigures ask the database when they are read.
+func backlogFigures(e *engine.Engine) []prometheus.Collector {
+	read := func(pick func(engine.QueueRow) float64) func() float64 {
+		return func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			backlog, err := e.Backlog(ctx)
+			if err != nil {
+				return -1
+			}
+			return pick(backlog)
+		}
+	}
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "weftline_queue_depth", Help: "Executions that are ready and have no worker; -1 when unknown."},
+			read(func(b engine.QueueRow) float64 { return float64(b.Depth) })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "weftline_queue_oldest_seconds", Help: "Age of the oldest of them; -1 when unknown."},
+			read(func(b engine.QueueRow) float64 { return b.OldestAge })),
+	}
+}

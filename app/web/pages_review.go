@@ -1,0 +1,104 @@
+package web
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"weftline/app/auth"
+	"weftline/engine"
+	"weftline/views/diff"
+	"weftline/views/review"
+	versionsview "weftline/views/versions"
+)
+
+// review shows what publishing the draft would change.
+func (p *Pages) review(c *fiber.Ctx) error { return p.showReview(c, "", "") }
+
+func (p *Pages) showReview(c *fiber.Ctx, message, refused string) error {
+	who, ctx, name := ViewOf(c).Who, c.UserContext(), c.Params("name")
+	workflow, err := p.Door.Workflow(ctx, who, name)
+	if err != nil {
+		return err
+	}
+	draft, err := p.Door.Draft(ctx, who, name)
+	if err != nil {
+		return err
+	}
+	view := review.View{
+		Name: name, Message: message, Refused: refused, MayPublish: May(c, auth.Author), CSRF: ViewOf(c).CSRF,
+		Problems: review.Problems(name, draft.Errors), Warnings: review.Problems(name, draft.Warnings),
+	}
+	var affects engine.Affects
+	if view.Comparison, affects, err = p.comparison(c, workflow, draft); err != nil {
+		return err
+	}
+	view.Affects = review.Affected(affects.Running, affects.Waiting, affects.OpenTasks, affects.Schedules)
+	if view.Next, err = p.nextVersion(c, name); err != nil {
+		return err
+	}
+	view.Same = workflow.PublishedVersion != nil && view.Comparison.FromText == view.Comparison.ToText
+	frame := p.frame(c, "Review "+name, "workflows", workflowsCrumb(), workflowCrumb(name))
+	frame.Actions = review.Back(name)
+	frame.Islands = []string{"preview"}
+	return Render(c, review.Page(frame, view))
+}
+
+// comparison is the draft against what is published, or against nothing. A draft that cannot be read as a
+// workflow still has its text.
+func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.Draft) (versionsview.Comparison, engine.Affects, error) {
+	from := ""
+	if workflow.PublishedVersion != nil {
+		from = strconv.Itoa(*workflow.PublishedVersion)
+	}
+	view := versionsview.Comparison{Name: workflow.Name, From: from, To: "draft", ToText: draft.Text}
+	if from == "" {
+		view.Rows = diff.Rows("", draft.Text)
+		return view, engine.Affects{}, nil
+	}
+	found, err := p.Door.Diff(c.UserContext(), ViewOf(c).Who, workflow.Name, from, "draft")
+	switch {
+	case err == nil:
+		view.FromText, view.ToText, view.Groups = found.FromText, found.ToText, diff.Groups(found.Changes)
+	case !isRefusal(err, "invalid_definition"):
+		return view, engine.Affects{}, err
+	default:
+		version, err := p.published(c, workflow.Name)
+		if err != nil {
+			return view, engine.Affects{}, err
+		}
+		view.FromText = version.Text
+	}
+	view.Rows = diff.Rows(view.FromText, view.ToText)
+	return view, found.Affects, nil
+}
+
+// nextVersion is the number that publishing would give.
+func (p *Pages) nextVersion(c *fiber.Ctx, name string) (int, error) {
+	newest, err := p.Door.Versions(c.UserContext(), ViewOf(c).Who, name, engine.PageRequest{Limit: 1})
+	if err != nil || len(newest.Items) == 0 {
+		return 1, err
+	}
+	return newest.Items[0].Version + 1, nil
+}
+
+// publish makes the draft a version and shows the workflow; a refusal shows the review again.
+func (p *Pages) publish(c *fiber.Ctx) error {
+	form, err := posted(c)
+	if err != nil {
+		return err
+	}
+	name, message := c.Params("name"), strings.TrimSpace(form.Get("message"))
+	_, _, err = p.Door.Publish(c.UserContext(), ViewOf(c).Who, name, message)
+	var refusal *engine.Error
+	if errors.As(err, &refusal) && refusal.Code != "not_found" && refusal.Code != "forbidden" {
+		c.Status(fiber.StatusUnprocessableEntity)
+		return p.showReview(c, message, refusal.Message)
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(c, "/workflows/"+name)
+}

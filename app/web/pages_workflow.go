@@ -1,0 +1,82 @@
+package web
+
+import (
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"weftline/app/auth"
+	"weftline/engine"
+	designerview "weftline/views/designer"
+	workflowview "weftline/views/workflow"
+)
+
+func (p *Pages) workflow(c *fiber.Ctx) error {
+	who, ctx, name := ViewOf(c).Who, c.UserContext(), c.Params("name")
+	workflow, err := p.Door.Workflow(ctx, who, name)
+	if err != nil {
+		return err
+	}
+	newest, err := p.Door.Versions(ctx, who, name, engine.PageRequest{Limit: 5})
+	if err != nil {
+		return err
+	}
+	view := workflowview.View{
+		Now: now(), Name: name, Description: workflow.Description, Labels: labelPairs(workflow.Labels), Draft: workflow.HasDraft,
+		Runs: runRows(workflow.LastExecutions), Versions: versionRows(newest.Items, workflow.PublishedVersion),
+	}
+	if view.Text, err = p.textOf(c, workflow); err != nil {
+		return err
+	}
+	if workflow.PublishedVersion != nil {
+		view.Version = *workflow.PublishedVersion
+	}
+	frame := p.frame(c, name, "workflows", workflowsCrumb())
+	frame.Actions = workflowview.Buttons(view, May(c, auth.Author))
+	frame.Islands = []string{"preview"}
+	return Render(c, workflowview.Page(frame, view))
+}
+
+// textOf is the published text, or the draft of what was never published.
+func (p *Pages) textOf(c *fiber.Ctx, workflow engine.Workflow) (string, error) {
+	if workflow.PublishedVersion != nil {
+		version, err := p.Door.Version(c.UserContext(), ViewOf(c).Who, workflow.Name, *workflow.PublishedVersion)
+		return version.Text, err
+	}
+	draft, err := p.Door.Draft(c.UserContext(), ViewOf(c).Who, workflow.Name)
+	return draft.Text, err
+}
+
+func (p *Pages) designer(c *fiber.Ctx) error {
+	who, name := ViewOf(c).Who, c.Params("name")
+	workflow, err := p.Door.Workflow(c.UserContext(), who, name)
+	if err != nil {
+		return err
+	}
+	view := designerview.View{
+		Name: name, Team: who.TeamName, Readonly: !May(c, auth.Author), PublishedVersion: workflow.PublishedVersion}
+	if workflow.PublishedVersion != nil {
+		version, err := p.Door.Version(c.UserContext(), who, name, *workflow.PublishedVersion)
+		if err != nil {
+			return err
+		}
+		view.PublishedText, view.Text = &version.Text, version.Text
+	}
+	draft, err := p.Door.Draft(c.UserContext(), who, name)
+	switch {
+	case err == nil:
+		view.Text, view.ETag = draft.Text, &draft.ETag
+	case !isRefusal(err, "not_found"):
+		return err
+	}
+	frame := p.frame(c, name, "workflows", workflowsCrumb(), workflowCrumb(name))
+	frame.Title, frame.Main = "Designer", "designer"
+	frame.Actions = designerview.Head(view)
+	frame.Islands = []string{"designer"}
+	return Render(c, designerview.Page(frame, view))
+}
+
+func isRefusal(err error, code string) bool {
+	var refusal *engine.Error
+	return errors.As(err, &refusal) && refusal.Code == code
+}
