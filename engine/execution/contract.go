@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"weftline/engine/flow"
 )
 
 // Message is something from outside for one execution: it is stored in the inbox before it is
@@ -95,6 +97,7 @@ type ChildEnded struct {
 // Permit names a slot of a limit: a semaphore, or the concurrency pool of a workflow (Activity "").
 type Permit struct {
 	Name     string `json:"name"`
+	Capacity int    `json:"capacity,omitempty"` // how many the limit has; set when asked for
 	Activity string `json:"activity,omitempty"`
 	Item     string `json:"item,omitempty"`
 }
@@ -150,6 +153,11 @@ type Work struct {
 	Deadline       time.Time     // of all attempts; zero = none
 	Once           bool
 	Checkpoint     bool
+	Started        bool // its start is in the history
+	Priority       string
+	Affinity       *flow.Affinity
+	Secrets        []string  // names that InputWithSecrets needs
+	Child          *ChildRef // of a workflow activity: the child to start, Version 0 = none was pinned
 }
 
 // Consequences are what must change beside the history, in the same transaction as the events.

@@ -40,6 +40,17 @@ type ActivityDetail struct {
 	SkipReason string       `json:"skipReason,omitempty"`
 	Input      any          `json:"input,omitempty"`
 	Items      *ItemsDetail `json:"items,omitempty"`
+
+	Compensation *CompensationDetail `json:"compensation,omitempty"`
+}
+
+// CompensationDetail is the activity that undoes another.
+type CompensationDetail struct {
+	Status     string     `json:"status"`
+	Attempt    int        `json:"attempt"`
+	StartedAt  *time.Time `json:"startedAt"`
+	FinishedAt *time.Time `json:"finishedAt"`
+	Error      *Error     `json:"error,omitempty"`
 }
 
 // ItemsDetail sums up a for_each: counts, and the items that are not simply completed.

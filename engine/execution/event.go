@@ -52,6 +52,7 @@ const (
 	ActivityRepeatScheduled EventType = "ActivityRepeatScheduled"
 	ItemCompleted           EventType = "ItemCompleted"
 	ItemFailed              EventType = "ItemFailed"
+	ItemCancelled           EventType = "ItemCancelled"
 
 	TimerScheduled EventType = "TimerScheduled"
 	TimerFired     EventType = "TimerFired"

@@ -85,8 +85,8 @@ type Ready struct {
 	Iteration int `json:"iteration,omitempty"`
 }
 
-// Started is carried by the start of a loop: its items are fixed from here on.
-type Started struct {
+// LoopStarted is carried by the start of a loop: its items are fixed from here on.
+type LoopStarted struct {
 	Items         []any    `json:"items"`
 	Keys          []string `json:"keys,omitempty"` // absent = the index
 	MaxConcurrent int      `json:"maxConcurrent"`
@@ -269,7 +269,7 @@ func newPayload(t EventType) any {
 	case ActivityReady:
 		return new(Ready)
 	case ActivityStarted:
-		return new(Started)
+		return new(LoopStarted)
 	case ActivityWaiting:
 		return new(Waiting)
 	case ActivityCompleted:
@@ -284,7 +284,7 @@ func newPayload(t EventType) any {
 		return new(RetryScheduled)
 	case ActivityRepeatScheduled:
 		return new(RepeatScheduled)
-	case ItemCompleted, ItemFailed:
+	case ItemCompleted, ItemFailed, ItemCancelled:
 		return new(ItemEnded)
 	default:
 		return newWaitPayload(t)

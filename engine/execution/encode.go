@@ -1,0 +1,243 @@
+package execution
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// MarshalJSON writes an event in the shape of the API.
+func (ev Event) MarshalJSON() ([]byte, error) { return appendEvent(make([]byte, 0, 192), &ev, true) }
+
+// EncodeEvents writes events as a JSON array, always the same bytes for the same events.
+func EncodeEvents(events []Event) ([]byte, error) { return AppendEvents(nil, events) }
+
+// AppendEvents is EncodeEvents into a buffer.
+func AppendEvents(b []byte, events []Event) ([]byte, error) {
+	b = slices.Grow(b, 160*len(events)+2)
+	b = append(b, '[')
+	var err error
+	for i := range events {
+		if i > 0 {
+			b = append(b, ',', '\n')
+		}
+		if b, err = appendEvent(b, &events[i], false); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+func appendEvent(b []byte, ev *Event, always bool) ([]byte, error) {
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendInt(b, ev.Seq, 10)
+	b = append(b, `,"type":"`...)
+	b = append(b, ev.Type...)
+	b = append(b, `","at":`...)
+	b = appendInstant(b, ev.At)
+	b = appendText(b, `,"activity":`, ev.Activity)
+	b = appendText(b, `,"item":`, ev.Item)
+	b = appendText(b, `,"hook":`, ev.Hook)
+	if ev.Compensating {
+		b = append(b, `,"compensating":true`...)
+	}
+	if ev.Attempt > 0 {
+		b = append(b, `,"attempt":`...)
+		b = strconv.AppendInt(b, int64(ev.Attempt), 10)
+	}
+	b = appendText(b, `,"worker":`, ev.Worker)
+	if ev.Data == nil {
+		if always {
+			b = append(b, `,"data":{}`...)
+		}
+		return append(b, '}'), nil
+	}
+	b = append(b, `,"data":`...)
+	b, err := appendPayload(b, ev.Data)
+	return append(b, '}'), err
+}
+
+func appendInstant(b []byte, t time.Time) []byte {
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, instantFormat)
+	return append(b, '"')
+}
+
+// appendText writes a member that is left out when empty.
+func appendText(b []byte, name, text string) []byte {
+	if text == "" {
+		return b
+	}
+	return appendString(append(b, name...), text)
+}
+
+// appendPayload writes the frequent payloads by hand and all others by reflection.
+func appendPayload(b []byte, data any) ([]byte, error) {
+	switch d := data.(type) {
+	case *Completed:
+		return appendCompleted(b, d)
+	case *Ready:
+		return appendReady(b, d)
+	case *Ended:
+		if d.Error == nil && d.Note == "" && d.By == "" && d.Reason == "" && d.Compensation == "" {
+			return appendOutput(b, d.Output)
+		}
+	}
+	return appendReflected(b, data)
+}
+
+func appendCompleted(b []byte, d *Completed) ([]byte, error) {
+	if d.Outcome == "" && d.Iteration == 0 {
+		return appendOutput(b, d.Output)
+	}
+	return appendReflected(b, d)
+}
+
+func appendOutput(b []byte, output any) ([]byte, error) {
+	if output == nil {
+		return append(b, '{', '}'), nil
+	}
+	b = append(b, `{"output":`...)
+	b, err := appendValue(b, output)
+	return append(b, '}'), err
+}
+
+func appendReady(b []byte, d *Ready) ([]byte, error) {
+	if d.Iteration > 0 || d.Input == nil {
+		return appendReflected(b, d)
+	}
+	b = append(b, `{"input":`...)
+	b, err := appendValue(b, d.Input)
+	return append(b, '}'), err
+}
+
+func appendReflected(b []byte, v any) ([]byte, error) {
+	buf := bytes.NewBuffer(b)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	out := buf.Bytes()
+	return out[:len(out)-1], nil // without the line end
+}
+
+// appendValue writes a plain JSON value with sorted keys.
+func appendValue(b []byte, v any) ([]byte, error) {
+	switch t := v.(type) {
+	case nil:
+		return append(b, "null"...), nil
+	case bool:
+		return strconv.AppendBool(b, t), nil
+	case string:
+		return appendString(b, t), nil
+	case int64:
+		return strconv.AppendInt(b, t, 10), nil
+	case int:
+		return strconv.AppendInt(b, int64(t), 10), nil
+	case float64:
+		return appendFloat(b, t), nil
+	case []any:
+		return appendList(b, t)
+	case map[string]any:
+		return appendObject(b, t)
+	}
+	return appendReflected(b, v)
+}
+
+func appendList(b []byte, list []any) ([]byte, error) {
+	b = append(b, '[')
+	var err error
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = appendValue(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+func appendObject(b []byte, object map[string]any) ([]byte, error) {
+	var few [16]string
+	keys := few[:0]
+	for k := range object {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	b = append(b, '{')
+	var err error
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, k), ':')
+		if b, err = appendValue(b, object[k]); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// appendFloat writes the shortest text that reads back as the same number. What JSON cannot say is null.
+func appendFloat(b []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(b, "null"...)
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(b, f, format, -1, 64)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString writes a JSON string; what is not UTF-8 becomes the replacement character.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				b = append(append(b, s[start:i]...), "\ufffd"...)
+				start = i + size
+			}
+			i += size
+			continue
+		}
+		b = append(b, s[start:i]...)
+		b = appendEscaped(b, c)
+		i++
+		start = i
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+func appendEscaped(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\r':
+		return append(b, '\\', 'r')
+	case '\t':
+		return append(b, '\\', 't')
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// EncodeState writes a checkpoint, always the same bytes for the same state.
+func EncodeState(st *State) ([]byte, error) { return appendReflected(nil, st) }

@@ -1,0 +1,210 @@
+package execution
+
+import (
+	"weftline/engine/expr"
+	"weftline/engine/flow"
+)
+
+// recorded resolves the inputs of an activity as its history keeps them: secrets and sensitive values are
+// masked. What cannot be computed from masked values is masked as a whole, once it is known to be right.
+func (r reader) recorded() (any, error) {
+	act := r.at.act
+	if parks(act) {
+		return nil, nil
+	}
+	hidden := r.hides(act)
+	if !hidden {
+		return r.resolve(act)
+	}
+	r.masked = true
+	masked, err := r.resolve(act)
+	if err == nil {
+		return masked, nil
+	}
+	if len(secretsOf(act)) > 0 {
+		return Mask, nil // only the worker, who has the secrets, can tell whether it is right
+	}
+	r.masked = false
+	if _, err := r.resolve(act); err != nil {
+		return nil, err
+	}
+	return Mask, nil
+}
+
+// resolve evaluates what a worker of the type is given.
+func (r reader) resolve(act *flow.Activity) (any, error) {
+	switch act.Type {
+	case flow.TypeEmit:
+		return r.emission(act.Emit)
+	case flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd:
+		return nil, nil
+	}
+	if act.Inputs == nil {
+		return nil, nil
+	}
+	return r.value(act.Inputs)
+}
+
+func (r reader) emission(e *flow.Emit) (any, error) {
+	name, err := r.value(e.Name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{"name": name, "key": "", "payload": nil}
+	if e.Key != nil {
+		if out["key"], err = r.eval(e.Key); err != nil {
+			return nil, err
+		}
+	}
+	if e.Payload != nil {
+		if out["payload"], err = r.value(e.Payload); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// hides reports whether the inputs of an activity may hold what must not be stored.
+func (r reader) hides(act *flow.Activity) bool {
+	if act.Inputs == nil {
+		return false
+	}
+	if _, literal := act.Inputs.Literal(); literal {
+		return false
+	}
+	return len(secretsOf(act)) > 0 || r.st.hasSensitive(r.wf)
+}
+
+func secretsOf(act *flow.Activity) []string {
+	if act.Inputs == nil {
+		return nil
+	}
+	if _, literal := act.Inputs.Literal(); literal {
+		return nil
+	}
+	return act.Inputs.References().Secrets
+}
+
+// hasSensitive remembers whether the input schema marks anything as sensitive.
+func (st *State) hasSensitive(wf *flow.Workflow) bool {
+	if st.sensitive == unknown {
+		st.sensitive = no
+		if wf.Input != nil && marksSensitive(wf.Input.Source) {
+			st.sensitive = yes
+		}
+	}
+	return st.sensitive == yes
+}
+
+type answer uint8
+
+const (
+	unknown answer = iota
+	no
+	yes
+)
+
+func marksSensitive(schema map[string]any) bool {
+	if on, _ := schema["x-sensitive"].(bool); on {
+		return true
+	}
+	for _, v := range schema {
+		switch t := v.(type) {
+		case map[string]any:
+			if marksSensitive(t) {
+				return true
+			}
+		case []any:
+			for _, item := range t {
+				if m, ok := item.(map[string]any); ok && marksSensitive(m) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// maskInput replaces what the input schema marks as sensitive.
+func maskInput(wf *flow.Workflow, input map[string]any) map[string]any {
+	if wf.Input == nil || input == nil {
+		return input
+	}
+	masked, _ := maskBy(wf.Input.Source, input).(map[string]any)
+	return masked
+}
+
+func maskBy(schema map[string]any, v any) any {
+	if on, _ := schema["x-sensitive"].(bool); on && v != nil {
+		return Mask
+	}
+	switch t := v.(type) {
+	case map[string]any:
+		properties, _ := schema["properties"].(map[string]any)
+		out := make(map[string]any, len(t))
+		for name, field := range t {
+			if s, ok := properties[name].(map[string]any); ok {
+				field = maskBy(s, field)
+			}
+			out[name] = field
+		}
+		return out
+	case []any:
+		items, ok := schema["items"].(map[string]any)
+		if !ok {
+			return v
+		}
+		out := make([]any, len(t))
+		for i := range t {
+			out[i] = maskBy(items, t[i])
+		}
+		return out
+	}
+	return v
+}
+
+// textOf evaluates a value that has to be a text; nil gives "".
+func (r reader) textOf(v *expr.Value, what string) (string, error) {
+	if v == nil {
+		return "", nil
+	}
+	got, err := r.value(v)
+	if err != nil {
+		return "", err
+	}
+	switch s := got.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return s, nil
+	}
+	return "", failure("input.invalid", classActivity, "%s has to be a text, it is %v", what, got)
+}
+
+// textsOf evaluates a list of texts; one text is a list of one.
+func (r reader) textsOf(v *expr.Value, what string) ([]string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	got, err := r.value(v)
+	if err != nil {
+		return nil, err
+	}
+	switch t := got.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return []string{t}, nil
+	case []any:
+		list := make([]string, len(t))
+		for i := range t {
+			s, ok := t[i].(string)
+			if !ok {
+				return nil, failure("input.invalid", classActivity, "%s has to be a list of texts, item %d is %v", what, i, t[i])
+			}
+			list[i] = s
+		}
+		return list, nil
+	}
+	return nil, failure("input.invalid", classActivity, "%s has to be a list of texts, it is %v", what, got)
+}

@@ -1,0 +1,194 @@
+package execution
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"weftline/engine/flow"
+)
+
+// Pending lists the attempts that were dispatched and have no result, in the order of their dispatch.
+func Pending(wf *flow.Workflow, st *State) []Work {
+	if len(st.Flight) == 0 {
+		return nil
+	}
+	f := finder{wf: wf, st: st}
+	list := make([]Work, 0, len(st.Flight))
+	for _, k := range st.Flight {
+		if p, ok := f.find(k); ok {
+			list = append(list, workAt(wf, st, p))
+		}
+	}
+	return list
+}
+
+func workAt(wf *flow.Workflow, st *State, p place) Work {
+	w := Work{
+		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: p.run.Attempt,
+		Type: p.act.Type, Input: p.run.Input, Started: p.run.Phase == running,
+		Timeout: p.act.Timeout, Once: p.act.Once, Checkpoint: p.act.Checkpoint,
+		Priority: st.Created.Priority, Affinity: p.act.Affinity, Secrets: secretsOf(p.act),
+	}
+	if p.act.Priority != "" {
+		w.Priority = p.act.Priority
+	}
+	for _, t := range p.run.Due {
+		if t.Kind == timerTotal {
+			w.Deadline = instant(t.At)
+		}
+	}
+	if !pure(p.act.Type) {
+		w.IdempotencyKey = idempotencyKey(wf, st, p)
+	}
+	if p.act.Type == flow.TypeWorkflow {
+		w.Child = childOf(wf, st, p)
+	}
+	return w
+}
+
+// pure: types that need no worker; Evaluate runs them.
+func pure(kind string) bool {
+	switch kind {
+	case flow.TypeSet, flow.TypeSwitch, flow.TypeFail, flow.TypeEnd:
+		return true
+	}
+	return false
+}
+
+// idempotencyKey is the same for all attempts of a turn: <execution>/<id>[/<item>][/<iteration>], or what
+// the definition says.
+func idempotencyKey(wf *flow.Workflow, st *State, p place) string {
+	if p.act.IdempotencyKey != nil {
+		r := reader{wf: wf, st: st, at: p, extra: turnRoots(p.act, p.run.Turn)}
+		if v, err := r.value(p.act.IdempotencyKey); err == nil && v != nil {
+			return fmt.Sprint(v)
+		}
+	}
+	parts := []string{st.Created.ID.String(), p.Activity}
+	if p.Item != "" {
+		parts = append(parts, p.Item)
+	}
+	if p.act.Repeat != nil {
+		parts = append(parts, fmt.Sprint(p.run.Turn))
+	}
+	if p.undo {
+		parts = append(parts, "compensate")
+	}
+	return strings.Join(parts, "/")
+}
+
+// childOf prefills the child of a workflow activity. Version 0 means that none was pinned.
+func childOf(wf *flow.Workflow, st *State, p place) *ChildRef {
+	d := decider{wf: wf, st: st}
+	c := &ChildRef{Execution: d.newID(idChild, p), Wait: true}
+	if p.act.Workflow != nil {
+		c.Workflow, c.Wait = p.act.Workflow.Name, p.act.Workflow.Wait
+	}
+	if pinned, ok := st.Created.Children[p.definitionID()]; ok {
+		c.Workflow, c.Version = pinned.Workflow, pinned.Version
+	}
+	if input, ok := p.run.Input.(map[string]any); ok {
+		c.Input = input
+	}
+	return c
+}
+
+// definitionID names the activity in the definition: the compensation of x is x/compensate.
+func (p place) definitionID() string {
+	if p.undo {
+		return p.Activity + "/compensate"
+	}
+	return p.Activity
+}
+
+// Evaluate runs an attempt of a type that needs no worker: set, switch, fail and end. ok is false for all
+// others. A Result with an error is a result too.
+func Evaluate(wf *flow.Workflow, st *State, w Work, now time.Time) (result Result, ok bool) {
+	if !pure(w.Type) {
+		return Result{}, false
+	}
+	result = Result{Activity: w.Activity, Item: w.Item, Hook: w.Hook, Compensating: w.Compensating,
+		Attempt: w.Attempt, StartedAt: now, EndedAt: now}
+	p, found := finder{wf: wf, st: st}.find(key{w.Activity, w.Item})
+	if !found {
+		return result, true // it is gone; Receive will say so
+	}
+	r := reader{wf: wf, st: st, at: p, extra: turnRoots(p.act, p.run.Turn)}
+	switch w.Type {
+	case flow.TypeSwitch:
+		result.Value, result.Error = r.route(p.act.Switch)
+	case flow.TypeFail:
+		result.Error = r.ownFailure(p.act.Fail)
+	case flow.TypeEnd:
+		result.Value, result.Error = r.endOutput(p.act.End)
+	}
+	return result, true
+}
+
+func (r reader) route(s *flow.Switch) (any, *Error) {
+	for _, c := range s.Cases {
+		yes, err := r.condition(c.When)
+		if err != nil {
+			return nil, asFailure(err)
+		}
+		if yes {
+			return map[string]any{"outcome": c.Name}, nil
+		}
+	}
+	if s.Default != "" {
+		return map[string]any{"outcome": s.Default}, nil
+	}
+	return nil, failure("switch.no_match", classActivity, "no case matches, and there is no default")
+}
+
+func (r reader) ownFailure(f *flow.Fail) *Error {
+	kind, err := r.textOf(f.Error, "the error of a fail")
+	if err != nil {
+		return asFailure(err)
+	}
+	message, err := r.textOf(f.Message, "the message of a fail")
+	if err != nil {
+		return asFailure(err)
+	}
+	own := failure(kind, classActivity, "%s", message)
+	if f.Detail != nil {
+		if own.Detail, err = r.value(f.Detail); err != nil {
+			return asFailure(err)
+		}
+	}
+	return own
+}
+
+func (r reader) endOutput(e *flow.End) (any, *Error) {
+	if e == nil || e.Output == nil {
+		return map[string]any{}, nil
+	}
+	v, err := r.value(e.Output)
+	if err != nil {
+		return nil, asFailure(err)
+	}
+	return v, nil
+}
+
+// InputWithSecrets is the input of an attempt as its worker gets it: with secrets and sensitive values, which
+// the history never holds.
+func InputWithSecrets(wf *flow.Workflow, st *State, w Work, secrets map[string]string) (any, error) {
+	p, ok := finder{wf: wf, st: st}.find(key{w.Activity, w.Item})
+	if !ok {
+		return nil, stale("%s is not there any more", w.Activity)
+	}
+	r := reader{wf: wf, st: st, at: p, extra: turnRoots(p.act, p.run.Turn)}
+	if !r.hides(p.act) {
+		return w.Input, nil
+	}
+	r.secrets = secrets
+	if r.secrets == nil {
+		r.secrets = map[string]string{}
+	}
+	input, err := r.resolve(p.act)
+	if err != nil {
+		return nil, placed(asFailure(err), p)
+	}
+	return input, nil
+}
