@@ -14,6 +14,7 @@ const (
 	CodeImpure   = "E310" // clock, randomness, environment
 	CodeWrapped  = "E311" // ${{ }} around a part of a bare expression, or never closed
 	CodeEmbedded = "E312" // a list, object or null inside a text
+	CodeDoubt    = "W701" // a key of what may be null, without ?. or ??
 )
 
 // Error says why an expression cannot be compiled or evaluated, and where.

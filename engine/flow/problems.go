@@ -96,7 +96,7 @@ func list(words []string) string {
 // sorted are all findings by position, errors before warnings in one place.
 func (ps *problems) sorted() []Problem {
 	slices.SortStableFunc(ps.found, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Code, b.Code))
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
 	return ps.found
 }

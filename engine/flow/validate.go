@@ -70,6 +70,3 @@ func contentHash(root *node) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
-
-// semantics are the checks over the whole.
-func (b *builder) semantics(w *Workflow, root *node) {}
