@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"weftline/app/config"
+	"weftline/app/localpg"
+	"weftline/engine/bench"
+	"weftline/migrations"
+)
+
+// benchmark prints one line of JSON a workload. Each runs on a database of its own, which is dropped after
+// it: on the server of --database-url, else on a temporary private PostgreSQL.
+func benchmark(ctx context.Context, t Terminal, args []string) error {
+	flags := t.flags("bench")
+	c, err := config.Bind(flags, t.Env, config.Database)
+	if err != nil {
+		return err
+	}
+	options := bench.Options{Version: Version(), Log: slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	flags.StringVar(&options.Mode, "mode", "local_sync", "server, local_sync or local_async")
+	flags.IntVar(&options.Instances, "instances", 0, "executions to run; 0 is the workload's own number")
+	flags.IntVar(&options.Workers, "workers", 4, "workers")
+	flags.IntVar(&options.Concurrency, "concurrency", 16, "activities at the same time for each worker")
+	flags.Usage = func() {
+		fmt.Fprintf(t.Out, "Usage: weftline bench WORKLOAD…\n\nWorkloads: %s\n\n", strings.Join(bench.Workloads(), ", "))
+		flags.SetOutput(t.Out)
+		flags.PrintDefaults()
+	}
+	names, err := parse(flags, args, 1, -1)
+	if err != nil {
+		return err
+	}
+	server, stop, err := benchServer(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for _, name := range names {
+		options.Workload = name
+		if err := measure(ctx, server, options, t.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func benchServer(ctx context.Context, c *config.Config) (address string, stop func(), err error) {
+	if c.DatabaseURL != "" {
+		return c.DatabaseURL, func() {}, nil
+	}
+	folder, err := os.MkdirTemp("", "weftline-bench-")
+	if err != nil {
+		return "", nil, err
+	}
+	server, err := localpg.Start(ctx, localpg.Options{DataDir: folder, BinDir: c.PostgresBin})
+	if err != nil {
+		os.RemoveAll(folder)
+		return "", nil, err
+	}
+	return server.URL(), func() {
+		stopDatabase(server)
+		os.RemoveAll(folder)
+	}, nil
+}
+
+// measure runs one workload on a fresh database of the server.
+func measure(ctx context.Context, server string, options bench.Options, out io.Writer) error {
+	address, drop, err := scratchDatabase(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer drop()
+	if err := migrations.Up(ctx, address); err != nil {
+		return err
+	}
+	options.DatabaseURL = address
+	result, err := bench.Run(ctx, options)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(result)
+}
+
+func scratchDatabase(ctx context.Context, server string) (address string, drop func(), err error) {
+	parsed, err := url.Parse(server)
+	if err != nil || parsed.Scheme == "" {
+		return "", nil, fmt.Errorf("bench needs the database as postgres://…")
+	}
+	admin, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return "", nil, err
+	}
+	name := "weftline_bench_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if _, err := admin.Exec(ctx, "create database "+name); err != nil {
+		admin.Close(ctx)
+		return "", nil, err
+	}
+	parsed.Path = "/" + name
+	return parsed.String(), func() {
+		ctx := context.WithoutCancel(ctx)
+		_, _ = admin.Exec(ctx, "drop database if exists "+name+" with (force)") // a left-over costs space only
+		admin.Close(ctx)
+	}, nil
+}
