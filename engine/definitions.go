@@ -121,8 +121,8 @@ func lockWorkflow(ctx context.Context, q *queries.Queries, who Who, name string)
 	return row, nil
 }
 
-// describe copies what lists show from a definition to its workflow's row.
-func describe(ctx context.Context, q *queries.Queries, who Who, workflow *flow.Workflow) error {
+// showInLists copies what lists show from a definition to its workflow's row.
+func showInLists(ctx context.Context, q *queries.Queries, who Who, workflow *flow.Workflow) error {
 	title, _, _ := strings.Cut(strings.TrimSpace(workflow.Description), "\n")
 	if title == "" {
 		title = workflow.Name

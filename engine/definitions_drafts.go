@@ -89,7 +89,7 @@ func writeDraft(ctx context.Context, q *queries.Queries, who Who, workflow queri
 		return draft, fmt.Errorf("save the draft of %s: %w", workflow.Name, err)
 	}
 	if parsed, err := flow.Load(text); err == nil && parsed.Name == workflow.Name && workflow.LastVersion == 0 {
-		return draft, describe(ctx, q, who, parsed)
+		return draft, showInLists(ctx, q, who, parsed)
 	}
 	if err := q.TouchWorkflow(ctx, cleanText(who.User), who.Team, workflow.Name); err != nil {
 		return draft, fmt.Errorf("note the change of %s: %w", workflow.Name, err)

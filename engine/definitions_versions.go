@@ -54,7 +54,7 @@ func (c *catalog) publish(ctx context.Context, q *queries.Queries, who Who, name
 	if err := q.SetPublished(ctx, &version.Version, cleanText(who.User), who.Team, name); err != nil {
 		return version, false, fmt.Errorf("publish %s: %w", name, err)
 	}
-	if err := describe(ctx, q, who, definition); err != nil {
+	if err := showInLists(ctx, q, who, definition); err != nil {
 		return version, false, err
 	}
 	return version, created, audit(ctx, q, who, "workflow.published", name, map[string]any{"version": version.Version, "contentHash": version.ContentHash, "message": message})
