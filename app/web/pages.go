@@ -11,8 +11,9 @@ import (
 // Pages are the server-rendered pages. Each handler lives in a pages_*.go file of its own, asks Door as
 // auth.Who(c), and answers with Render; an error it returns becomes the fitting error page.
 type Pages struct {
-	Door  engine.Door
-	Local *LocalNotice // nil outside local mode
+	Door   engine.Door
+	Tokens Tokens
+	Local  *LocalNotice // nil outside local mode
 }
 
 // LocalNotice is what pages must say in local mode.

@@ -127,7 +127,9 @@ func inputOf(schema map[string]any, try runTry) (any, []flow.Problem) {
 	return input, nil
 }
 
-func parsed(value map[string]any, problems []flow.Problem) (any, []flow.Problem) { return value, problems }
+func parsed(value map[string]any, problems []flow.Problem) (any, []flow.Problem) {
+	return value, problems
+}
 
 // switched carries what was typed over to the other way. JSON that cannot be read stays where it is.
 func switched(schema map[string]any, try runTry) runTry {

@@ -66,7 +66,7 @@ func New(o Options) *Server {
 	s := &Server{
 		log: o.Log, metrics: o.Metrics, hosts: o.Hosts, payloadMax: o.PayloadMax,
 		gate:     auth.NewGate(o.Identity, o.Local),
-		pages:    &Pages{Door: o.Door},
+		pages:    &Pages{Door: o.Door, Tokens: o.Identity},
 		requests: auth.NewThrottle(requestsPerMinute, time.Minute),
 	}
 	if o.Local != nil {

@@ -6,8 +6,10 @@ import "weftline/views/form"
 
 // Names of the page's own fields; input fields are JSON pointers and so begin with a slash.
 const (
-	AsField   = "_as" // form or json: the way to give the input
-	JSONField = "_json"
+	AsField     = "_as" // json when the input is given so, else the form
+	JSONField   = "_json"
+	SwitchField = "_switch" // pressed to change the way
+	KeyField    = "_key"    // idempotency key of the start
 )
 
 // View is the page.
@@ -19,6 +21,7 @@ type View struct {
 	AsJSON      bool
 	JSON        string // as typed
 	Refused     string // why the last try was refused, when it was not about a field
+	Key         string // idempotency key: one form starts one execution
 	CSRF        string
 	MayRun      bool
 }

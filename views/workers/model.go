@@ -32,5 +32,5 @@ type Lane struct {
 	Oldest        string // "" when nothing waits
 }
 
-// groupings are what the queue can be grouped by.
-var groupings = []string{"workflow", "partition", "priority", "queue", "team"}
+// Groupings are what the queue can be grouped by.
+var Groupings = []string{"workflow", "partition", "priority", "queue", "team"}

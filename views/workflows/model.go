@@ -3,6 +3,7 @@
 package workflows
 
 import (
+	"regexp"
 	"time"
 
 	"weftline/views/lists"
@@ -39,4 +40,14 @@ spec:
       outputs:
         ready: "true"
 `
+}
+
+// Renamed is a definition's text under another name, everything else byte for byte.
+func Renamed(text, from, to string) string {
+	line := regexp.MustCompile(`(?m)^(\s*name:\s*["']?)` + regexp.QuoteMeta(from) + `(["']?\s*(?:#.*)?)$`)
+	found := line.FindStringSubmatchIndex(text)
+	if found == nil {
+		return text
+	}
+	return text[:found[3]] + to + text[found[4]:]
 }

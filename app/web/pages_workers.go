@@ -1,0 +1,51 @@
+package web
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"weftline/engine"
+	"weftline/views/state"
+	"weftline/views/ui"
+	workersview "weftline/views/workers"
+)
+
+func (p *Pages) workers(c *fiber.Ctx) error {
+	who, ctx := ViewOf(c).Who, c.UserContext()
+	view := workersview.View{Now: now(), By: cmp.Or(oneOf(c.Query("by"), workersview.Groupings...), workersview.Groupings[0])}
+	fleet, err := p.Door.Workers(ctx, who)
+	if err != nil {
+		return err
+	}
+	for _, worker := range fleet {
+		view.Workers = append(view.Workers, workerRow(worker))
+	}
+	queue, err := p.Door.Queue(ctx, who, view.By)
+	if err != nil {
+		return err
+	}
+	for _, row := range queue {
+		view.Queue = append(view.Queue, lane(row))
+	}
+	return Render(c, workersview.Page(p.frame(c, "Workers", "workers"), view))
+}
+
+func workerRow(worker engine.Worker) workersview.Worker {
+	return workersview.Worker{
+		Name: worker.Hostname, Version: worker.Version, Place: strings.TrimSpace(worker.Region + " " + worker.Zone),
+		Look: state.Of(worker.State), Active: worker.Active, Concurrency: worker.Concurrency,
+		Activities: worker.Activities, Labels: labelPairs(worker.Labels),
+		StartedAt: worker.StartedAt, SeenAt: worker.LastHeartbeat,
+	}
+}
+
+func lane(row engine.QueueRow) workersview.Lane {
+	lane := workersview.Lane{Key: row.Key, Owner: row.Owner, Depth: row.Depth, Leased: row.Leased}
+	if row.Depth > 0 {
+		lane.Oldest = ui.Duration(time.Duration(row.OldestAge * float64(time.Second)))
+	}
+	return lane
+}
