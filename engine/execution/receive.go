@@ -97,17 +97,17 @@ func (d *decider) startAttempt(p place, worker string, at time.Time) {
 	d.events[len(d.events)-1].Worker = worker
 }
 
-// StartAttempt is the event that an attempt begins now on a worker, not applied yet: of work that must be
-// known to have begun before it has an effect (once, remote), and of what runs long. ok is false if the
-// attempt is not waiting to start.
-func StartAttempt(wf *flow.Workflow, st *State, w Work, worker string, now time.Time) (ev Event, ok bool) {
+// Started is the event that an attempt begins now on a worker, not applied yet: of work that must be known to
+// have begun before it has an effect (once, remote), and of what runs long. Its Type is "" if the attempt is
+// not waiting to start.
+func Started(wf *flow.Workflow, st *State, w Work, worker string, now time.Time) Event {
 	d := decider{wf: wf, st: st, now: millis(now)}
 	p, found := d.find(key{w.Activity, w.Item})
 	if !found || p.fresh || p.run.Phase != dispatched || p.run.Attempt != w.Attempt || p.undo != w.Compensating {
-		return Event{}, false
+		return Event{}
 	}
 	d.startAttempt(p, worker, now)
-	return d.events[0], true
+	return d.events[0]
 }
 
 func (d *decider) childBegun(p place, c *ChildRef) {

@@ -264,7 +264,7 @@ func (s *sim) work() (ok bool) {
 
 func (s *sim) start(w Work) {
 	s.t.Helper()
-	if ev, ok := StartAttempt(s.wf, s.st, w, "w1", s.now); ok {
+	if ev := Started(s.wf, s.st, w, "w1", s.now); ev.Type != "" {
 		s.apply([]Event{ev})
 	}
 }
