@@ -103,7 +103,7 @@ func (r *runs) Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionD
 	if err != nil {
 		return ExecutionDetail{}, fmt.Errorf("read execution %s: %w", id, err)
 	}
-	detail := describe(loaded, row)
+	detail := snapshot(loaded, row)
 	if row.Incident != nil {
 		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "retry", Since: row.UpdatedAt,
 			Reason: "an internal fault keeps it from going on, it is tried again: " + *row.Incident})
@@ -124,10 +124,10 @@ func (r *runs) StateAt(ctx context.Context, who Who, id uuid.UUID, seq int64) (E
 	if err != nil {
 		return ExecutionDetail{}, fmt.Errorf("read execution %s at event %d: %w", id, seq, err)
 	}
-	return describe(loaded, row), nil
+	return snapshot(loaded, row), nil
 }
 
-func describe(loaded *store.Loaded, row queries.ExecutionByIDRow) ExecutionDetail {
+func snapshot(loaded *store.Loaded, row queries.ExecutionByIDRow) ExecutionDetail {
 	detail := ExecutionDetail{ID: loaded.ID, Workflow: loaded.Definition.Name, Version: loaded.Definition.Number,
 		Team: row.TeamName, Parent: loaded.Parent, ContentHash: loaded.Definition.Hash,
 		Detail: execution.Describe(loaded.Definition.Workflow, loaded.State)}

@@ -128,17 +128,14 @@ func (d *driver) call(w execution.Work) (activity.Call, error) {
 	call := activity.Call{Type: w.Type, Input: w.Input, Attempt: w.Attempt, IdempotencyKey: w.IdempotencyKey,
 		Execution: d.exec.ID.String(), Workflow: created.Workflow, Activity: w.Activity, Item: w.Item,
 		CorrelationID: created.CorrelationID, Team: d.exec.Team.String()}
-	if len(w.Secrets) == 0 {
-		return call, nil
-	}
 	var err error
-	var values map[string]string
-	if d.pool.Secrets != nil {
-		if values, err = d.pool.Secrets(d.ctx, d.exec.Team, w.Secrets); err != nil {
+	var secrets map[string]string
+	if len(w.Secrets) > 0 && d.pool.Secrets != nil {
+		if secrets, err = d.pool.Secrets(d.ctx, d.exec.Team, w.Secrets); err != nil {
 			return call, err
 		}
 	}
-	call.Input, err = execution.InputWithSecrets(d.exec.Definition.Workflow, d.exec.State, w, values)
+	call.Input, err = execution.InputWithSecrets(d.exec.Definition.Workflow, d.exec.State, w, secrets)
 	return call, err
 }
 
@@ -196,8 +193,8 @@ func (d *driver) recordStarts() error {
 
 func (d *driver) recordStart(a *attempt, at time.Time) error {
 	a.recorded = true
-	started, ok := execution.StartAttempt(d.exec.Definition.Workflow, d.exec.State, a.work, d.pool.name, at)
-	if !ok {
+	started := execution.Started(d.exec.Definition.Workflow, d.exec.State, a.work, d.pool.name, at)
+	if started.Type == "" {
 		return nil
 	}
 	d.unsaved.must = true

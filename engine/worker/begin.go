@@ -124,42 +124,30 @@ func (d *driver) child(w execution.Work) execution.Result {
 }
 
 func (d *driver) chooseChild(w execution.Work) (*execution.ChildRef, *execution.Error) {
-	pinned, ok := d.exec.State.Created.Children[store.ChildKey(w.Activity, w.Compensating)]
-	if !ok {
-		return nil, childError("child.not_found", "the child workflow had no fitting published version when this execution started")
+	child := *w.Child
+	if child.Version == 0 {
+		return nil, childError("child.not_found", fmt.Sprintf("workflow %s had no fitting published version when this execution started", child.Workflow))
 	}
 	if d.exec.State.Created.Depth >= maxDepth {
 		return nil, childError("child.too_deep", fmt.Sprintf("children may nest %d deep", maxDepth))
 	}
-	definition, err := d.pool.Store.Library.Version(d.ctx, d.exec.Team, pinned.Workflow, pinned.Version)
+	definition, err := d.pool.Store.Library.Version(d.ctx, d.exec.Team, child.Workflow, child.Version)
 	if err != nil {
 		return nil, childError("child.not_found", err.Error())
 	}
-	checked, problems := definition.Input.Check(orEmpty(w.Input))
-	if len(problems) > 0 {
-		return nil, childError("child.input.invalid", fmt.Sprintf("input of workflow %s: %s %s", pinned.Workflow, problems[0].Path, problems[0].Message))
+	if child.Input == nil {
+		child.Input = map[string]any{}
 	}
-	input, _ := checked.(map[string]any)
-	id := uuid.NewSHA1(d.exec.ID, fmt.Appendf(nil, "%s#%d", w.IdempotencyKey, w.Attempt))
-	return &execution.ChildRef{Execution: id, Workflow: pinned.Workflow, Version: pinned.Version, Input: input,
-		Wait: d.waitsForChild(w)}, nil
+	checked, problems := definition.Input.Check(child.Input)
+	if len(problems) > 0 {
+		return nil, childError("child.input.invalid", fmt.Sprintf("input of workflow %s: %s %s", child.Workflow, problems[0].Path, problems[0].Message))
+	}
+	child.Input, _ = checked.(map[string]any)
+	return &child, nil
 }
 
 func childError(kind, message string) *execution.Error {
 	return &execution.Error{Type: kind, Class: "workflow", Message: message}
-}
-
-func orEmpty(input any) any {
-	if input == nil {
-		return map[string]any{}
-	}
-	return input
-}
-
-// waitsForChild reports whether the activity ends with its child.
-func (d *driver) waitsForChild(w execution.Work) bool {
-	child := d.exec.Definition.Children()[store.ChildKey(w.Activity, w.Compensating)]
-	return child == nil || child.Wait
 }
 
 // addChildren puts the beginnings of new children into the flush of their parent.
@@ -196,7 +184,7 @@ func (p *Pool) AskForSlot(flush *store.Flush, definition *store.Definition, star
 	if err != nil {
 		return fmt.Errorf("the concurrency key of workflow %s: %w", definition.Name, err)
 	}
-	flush.Asked = append(flush.Asked, store.PermitRequest{Permit: execution.Permit{Name: name}, Capacity: definition.Limits.MaxConcurrent})
+	flush.Asked = append(flush.Asked, store.PermitRequest{Permit: execution.Permit{Name: name, Capacity: definition.Limits.MaxConcurrent}})
 	return nil
 }
 

@@ -27,7 +27,7 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 	flush.Tasks, flush.WaitsOpen, flush.WaitsEnded = follow.Tasks, follow.Waits, follow.WaitsEnded
 	flush.Released, flush.Ended, flush.HasLimits = follow.Released, follow.Ended, hasLimits(l.Definition)
 	for _, permit := range follow.Permits {
-		flush.Asked = append(flush.Asked, store.PermitRequest{Permit: permit, Capacity: capacity(l.Definition, permit)})
+		flush.Asked = append(flush.Asked, store.PermitRequest{Permit: permit})
 	}
 	for _, child := range follow.CancelChildren {
 		flush.Notices = append(flush.Notices, cancelNotice(l, child))
@@ -76,21 +76,4 @@ func hasLimits(d *store.Definition) bool {
 		}
 	}
 	return false
-}
-
-// capacity is the size of the limit that a permit belongs to.
-func capacity(d *store.Definition, permit execution.Permit) int {
-	if permit.Activity == "" {
-		return d.Limits.MaxConcurrent
-	}
-	for a := d.Activity(permit.Activity); a != nil; {
-		if a.Semaphore != nil {
-			return a.Semaphore.Permits
-		}
-		if a.ForEach == nil {
-			break
-		}
-		a = a.ForEach.Activity
-	}
-	return 1
 }

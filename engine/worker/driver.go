@@ -127,7 +127,7 @@ func (d *driver) advance() error {
 
 // takeOver records that a lost worker's lease ended, and fetches the events it may not have fetched.
 func (d *driver) takeOver() error {
-	if d.takenFrom == uuid.Nil {
+	if d.takenFrom == uuid.Nil && !d.foundStarted() {
 		return nil
 	}
 	if err := d.record(execution.Lost(d.exec.Definition.Workflow, d.exec.State, d.pool.name, d.now())); err != nil {
@@ -141,6 +141,17 @@ func (d *driver) takeOver() error {
 		return err
 	}
 	return d.takeKept(waits)
+}
+
+// foundStarted reports that the history knows of attempts that were running when nobody owned the
+// execution: whoever ran them gave up without a word.
+func (d *driver) foundStarted() bool {
+	for _, w := range execution.Pending(d.exec.Definition.Workflow, d.exec.State) {
+		if w.Started {
+			return true
+		}
+	}
+	return false
 }
 
 // receiveAll turns the messages of the inbox into events.
