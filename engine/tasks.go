@@ -136,19 +136,11 @@ func decisionsOf(row queries.Task) []Decision {
 	return decisions
 }
 
-// historyOf adds to what people did how the task began and, when no person ended it, how it ended.
+// historyOf is what happened to the task: the flush of its execution writes how it began, escalated and
+// ended, people's changes the rest.
 func historyOf(row queries.Task) []TaskEvent {
-	history := []TaskEvent{{At: row.CreatedAt, Kind: "created", By: row.Requester}}
-	history = append(history, storedHistory(row)...)
-	if row.FinishedAt != nil && row.Status != "done" {
-		history = append(history, TaskEvent{At: *row.FinishedAt, Kind: row.Status})
-	}
-	return history
-}
-
-func storedHistory(row queries.Task) []TaskEvent {
-	var history []TaskEvent
-	_ = json.Unmarshal(row.History, &history) // written by this package
+	history := []TaskEvent{}
+	_ = json.Unmarshal(row.History, &history) // always a list of events
 	return history
 }
 

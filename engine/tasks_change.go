@@ -196,7 +196,7 @@ func (t *taskChange) handled(kind, text string) error {
 }
 
 func (t *taskChange) note(kind, text string) error {
-	return t.put(&t.row.History, append(storedHistory(t.row), TaskEvent{At: t.now, Kind: kind, By: t.who.User, Text: text}))
+	return t.put(&t.row.History, append(historyOf(t.row), TaskEvent{At: t.now, Kind: kind, By: t.who.User, Text: text}))
 }
 
 func (t *taskChange) put(column *[]byte, value any) error {

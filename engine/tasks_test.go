@@ -320,7 +320,7 @@ func TestClaimsAndAssignments(t *testing.T) {
 			told = append(told, message.TaskChange.Kind+" "+message.TaskChange.To+message.TaskChange.Comment)
 		}
 	}
-	if want := []string{"created", "claimed", "unclaimed", "assigned", "commented", "decided"}; !slices.Equal(kinds, want) {
+	if want := []string{"claimed", "unclaimed", "assigned", "commented", "decided"}; !slices.Equal(kinds, want) {
 		t.Errorf("history %v, want %v", kinds, want)
 	}
 	if want := []string{"claimed ", "unclaimed ", "assigned olga", "commented look at line 3"}; !slices.Equal(told, want) {
