@@ -7,7 +7,7 @@ import type { Field, Kind } from './fields';
 import { rowsControl } from './rows';
 import { schemaControl } from './schema-control';
 import { suggest, type Completer } from './suggest';
-import { blockOf, lineOf, namesOf, valueOf, valueOfBlock } from './values';
+import { blockOf, expressionOf, lineOf, namesOf, valueOf, valueOfBlock } from './values';
 
 /** Emits a new value; undefined = not set. Nothing is emitted while the text is not a value. */
 export type Emit = (value: unknown) => void;
@@ -24,14 +24,14 @@ type Control = (field: Field, value: unknown, emit: Emit, tools: Tools, id: stri
 const controls: Record<Kind, Control> = {
   text: (field, value, emit, tools, id) => line(field, lineOf(value), (t) => emit(t === '' ? undefined : valueOf(t)), tools, id, tools.templates),
   lines: (field, value, emit, tools, id) => area(field, typeof value === 'string' ? value : blockOf(value), (t) => emit(t === '' ? undefined : t), tools, id),
-  expression: (field, value, emit, tools, id) => line(field, lineOf(value), (t) => emit(t === '' ? undefined : t), tools, id, tools.expressions),
+  expression: (field, value, emit, tools, id) => line(field, expressionOf(value), (t) => emit(t === '' ? undefined : t), tools, id, tools.expressions),
   duration: (field, value, emit, tools, id) => line(field, lineOf(value), (t) => emit(t === '' ? undefined : t), tools, id, null),
   number: numberControl,
   flag: flagControl,
   choice: choiceControl,
   names: namesControl,
-  map: (field, value, emit, tools, id) => rowsOf(field, value, emit, tools, id, valueOf, tools.templates),
-  expressions: (field, value, emit, tools, id) => rowsOf(field, value, emit, tools, id, (t) => t, tools.expressions),
+  map: (field, value, emit, tools, id) => rowsOf(field, value, emit, tools, id, { show: lineOf, read: valueOf }, tools.templates),
+  expressions: (field, value, emit, tools, id) => rowsOf(field, value, emit, tools, id, { show: expressionOf, read: (t) => t }, tools.expressions),
   value: valueControl,
   cases: casesControl,
   schema: (field, value, emit, tools, id) => schemaControl(value, emit, tools.readonly, id) ?? valueControl(field, value, emit, tools, id),
@@ -53,10 +53,11 @@ export function control(field: Field, value: unknown, emit: Emit, tools: Tools):
   return wrapper;
 }
 
-/** Shows or takes away a message under a control. */
-export function showProblem(wrapper: HTMLElement, message: string | null): void {
+/** Shows or takes away a message under a control; what is wrong with unfinished typing stays until it is mended. */
+export function showProblem(wrapper: HTMLElement, found: string | null): void {
   const place = wrapper.querySelector<HTMLElement>('.ds-problem');
   if (!place) return;
+  const message = wrapper.dataset.unfinished ?? found;
   place.hidden = message === null;
   place.textContent = message ?? '';
   wrapper.querySelector('input, textarea, select')?.setAttribute('aria-invalid', String(message !== null));
@@ -115,26 +116,27 @@ function namesControl(field: Field, value: unknown, emit: Emit, tools: Tools, id
 
 function valueControl(field: Field, value: unknown, emit: Emit, tools: Tools, id: string): HTMLElement {
   const input = area(field, blockOf(value), (text) => {
-    const wrapper = input.closest<HTMLElement>('.ds-field');
+    const wrapper = input.closest<HTMLElement>('.ds-field')!;
+    delete wrapper.dataset.unfinished;
     try {
       emit(valueOfBlock(text));
-      if (wrapper) showProblem(wrapper, null);
     } catch (e) {
-      if (wrapper) showProblem(wrapper, `Not taken over yet: ${(e as Error).message}`);
+      wrapper.dataset.unfinished = `Not taken over yet: ${(e as Error).message}`;
     }
+    showProblem(wrapper, null);
   }, tools, id);
   input.classList.add('ds-code-input');
   input.spellcheck = false;
   return input;
 }
 
-function rowsOf(field: Field, value: unknown, emit: Emit, tools: Tools, id: string, read: (text: string) => unknown, completer: Completer): HTMLElement {
+function rowsOf(field: Field, value: unknown, emit: Emit, tools: Tools, id: string, words: { show(value: unknown): string; read(text: string): unknown }, completer: Completer): HTMLElement {
   if (value !== undefined && !isRecord(value)) return valueControl(field, value, emit, tools, id);
-  const rows = Object.entries(value ?? {}).map(([name, v]) => [name, lineOf(v)]);
+  const rows = Object.entries(value ?? {}).map(([name, v]) => [name, words.show(v)]);
   return rowsControl({
     rows, readonly: tools.readonly, add: 'Add', columns: [{ label: 'Name' }, { label: 'Value', code: true, completer }],
     changed: (now) => {
-      const entries = now.filter(([name]) => name).map(([name, text]) => [name!, read(text!)] as const);
+      const entries = now.filter(([name]) => name).map(([name, text]) => [name!, words.read(text!)] as const);
       emit(entries.length > 0 ? Object.fromEntries(entries) : undefined);
     },
   });
@@ -143,7 +145,7 @@ function rowsOf(field: Field, value: unknown, emit: Emit, tools: Tools, id: stri
 function casesControl(field: Field, value: unknown, emit: Emit, tools: Tools, id: string): HTMLElement {
   const cases = Array.isArray(value) ? (value as unknown[]) : [];
   if (!cases.every(isRecord)) return valueControl(field, value, emit, tools, id);
-  const rows = cases.map((c) => [lineOf(c.name), lineOf(c.when)]);
+  const rows = cases.map((c) => [lineOf(c.name), expressionOf(c.when)]);
   return rowsControl({
     rows, readonly: tools.readonly, add: 'Add a case', sortable: true, columns: [{ label: 'Port' }, { label: 'When', code: true, completer: tools.expressions }],
     changed: (now) => {

@@ -70,6 +70,7 @@ export class Designer {
     page.host.replaceChildren(...this.parts.all);
     page.host.classList.add('ds');
     page.host.dataset.pane = 'canvas';
+    page.host.dataset.code = rememberedPlace();
     this.speaker = new Speaker(page.host);
     this.server = new Server(data.name);
     this.save = new Autosave(this.server, {
@@ -88,7 +89,7 @@ export class Designer {
     this.authoring.view = this.view;
     this.listen();
     this.redraw();
-    this.placeCode(rememberedPlace());
+    this.placeCode(this.codePlace);
     this.restore();
     void this.check();
   }

@@ -37,7 +37,15 @@ export function palette(hooks: PaletteHooks): HTMLElement {
   const search = el('input', { type: 'search', 'aria-label': 'Search activities', placeholder: 'Search activities', autocomplete: 'off' });
   const items = paletteTypes.map((type) => ({ type, label: typeTitle(type), also: otherWords(type), button: item(type, hooks) }));
   const list = el('div', { class: 'ds-palette-list', role: 'group', 'aria-label': 'Activities to add' }, ...items.map((i) => i.button));
-  search.addEventListener('input', () => list.replaceChildren(...rank(items, search.value).map((i) => i.button)));
+  // One tab stop for the whole list: arrows move within it.
+  const stand = (at: HTMLElement | undefined) => items.forEach((i) => (i.button.tabIndex = i.button === at ? 0 : -1));
+  stand(items[0]?.button);
+  list.addEventListener('focusin', (e) => stand(e.target as HTMLElement));
+  search.addEventListener('input', () => {
+    const found = rank(items, search.value).map((i) => i.button);
+    list.replaceChildren(...found);
+    stand(found[0]);
+  });
   search.addEventListener('keydown', (e) => {
     if (e.key !== 'Enter') return;
     e.preventDefault();

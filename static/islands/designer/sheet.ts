@@ -17,11 +17,14 @@ export function openCommands(d: Designer): void {
 }
 
 export function openKeys(d: Designer): void {
-  const rows = [...walkKeys, ...actions.filter((a) => a.keys).map((a) => [a.keys!.map(shown).join(' or '), a.title] as const)];
+  const rows: (readonly [readonly string[], string])[] = [
+    ...walkKeys.map(([keys, words]) => [[keys], words] as const),
+    ...actions.filter((a) => a.keys).map((a) => [a.keys!.map(shown), a.title] as const),
+  ];
   const close = el('button', { type: 'button', class: 'ds-button' }, 'Close');
   const dialog = el('dialog', { class: 'ds-sheet', 'aria-labelledby': 'ds-sheet-title' },
     el('h2', { id: 'ds-sheet-title' }, 'Keys'),
-    el('dl', {}, ...rows.map(([keys, words]) => el('div', {}, el('dt', {}, el('kbd', {}, keys)), el('dd', {}, words)))),
+    el('dl', {}, ...rows.map(([keys, words]) => el('div', {}, el('dt', {}, ...keys.map((key) => el('kbd', {}, key))), el('dd', {}, words)))),
     close);
   close.addEventListener('click', () => dialog.close());
   dialog.addEventListener('close', () => {

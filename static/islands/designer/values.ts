@@ -11,6 +11,11 @@ export function lineOf(value: unknown): string {
   return flowText(value);
 }
 
+/** A bare expression is always text, also when it looks like a number. */
+export function expressionOf(value: unknown): string {
+  return typeof value === 'string' ? value : lineOf(value);
+}
+
 /** The value of one line; text that is not YAML is text. */
 export function valueOf(line: string): unknown {
   const doc = parseDocument(line, { version: '1.2', logLevel: 'silent' });

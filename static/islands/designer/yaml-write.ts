@@ -7,7 +7,7 @@ const lineWidth = 100;
 const options = { lineWidth: 0, indent: 2, flowCollectionPadding: false, doubleQuotedMinMultiLineLength: 1e9 } as const;
 
 /** Maps that read better on one line when they hold plain values only. */
-const flowKeys = new Set(['retry', 'candidates', 'timer', 'labels', 'auth', 'to', 'fail']);
+const flowKeys = new Set(['retry', 'cases', 'candidates', 'timer', 'labels', 'auth', 'to', 'fail']);
 
 /** `key: value`; lines after the first begin with `indent`. No newline at the end. */
 export function pairText(key: string, value: unknown, indent: string, flow = false): string {
@@ -63,7 +63,11 @@ function print(value: unknown, flow: boolean): string {
   if (flow && isCollection(doc.contents)) doc.contents.flow = true;
   visit(doc, {
     Scalar: (_, node) => void (flow && isLines(node.value) && (node.type = Scalar.QUOTE_DOUBLE)),
-    Map: (key, node, path) => void (node.flow ||= flowKeys.has(keyName(path.at(-1))) && key === 'value' && isShort(node)),
+    Map: (key, node, path) => {
+      const holder = isSeq(path.at(-1)) ? keyName(path.at(-2)) : key === 'value' ? keyName(path.at(-1)) : '';
+      const isProperty = key === 'value' && keyName(path.at(-3)) === 'properties';
+      node.flow ||= (flowKeys.has(holder) || isProperty) && isShort(node);
+    },
     Seq: (_, node, path) => void (node.flow ||= path.length > 1 && isShort(node)),
   });
   // A list or map inside a flow collection is written in flow style by the printer itself.

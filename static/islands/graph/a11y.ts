@@ -13,7 +13,7 @@ export interface Marks {
 
 export function describeNode(graph: Graph, node: GraphNode, marks: Marks): string {
   const index = indexOf(graph);
-  const before = (index.into.get(node.key) ?? []).map((e) => index.names.get(e.from));
+  const before = (index.into.get(node.key) ?? []).map((e) => `${index.names.get(e.from)}${e.port === 'success' ? '' : ` on ${e.port}`}`);
   const after = (index.outOf.get(node.key) ?? []).map((e) => `${portWords(e.port)}${index.names.get(e.to)}`);
   const parts = [
     node.name,

@@ -11,12 +11,15 @@ import type { Viewport } from './viewport';
 const width = 168;
 const height = 104;
 const padding = 8;
+/** A graph of fewer nodes is taken in at a glance. */
+const fewNodes = 16;
 
 export class Minimap {
   readonly element = el('div', { class: 'gv-minimap', 'aria-hidden': 'true' });
   private readonly canvas = el('canvas', { width: width * 2, height: height * 2 });
   private readonly window = el('div', { class: 'gv-minimap-window' });
   private scale = 1;
+  private count = 0;
   private left = 0;
   private top = 0;
 
@@ -30,6 +33,7 @@ export class Minimap {
 
   draw(graph: Graph, layout: Layout, states: ReadonlyMap<string, NodeState>): void {
     const b = layout.bounds;
+    this.count = graph.nodes.length;
     this.scale = Math.min((width - 2 * padding) / (b.w || 1), (height - 2 * padding) / (b.h || 1));
     this.left = b.x - (width / this.scale - b.w) / 2;
     this.top = b.y - (height / this.scale - b.h) / 2;
@@ -59,7 +63,7 @@ export class Minimap {
   moved(): void {
     const seen = this.viewport.seen;
     const { w, h } = { w: seen.w * this.scale, h: seen.h * this.scale };
-    this.element.hidden = w >= width - 2 * padding && h >= height - 2 * padding;
+    this.element.hidden = this.count < fewNodes || (w >= width - 2 * padding && h >= height - 2 * padding);
     this.window.style.transform = `translate(${(seen.x - this.left) * this.scale}px, ${(seen.y - this.top) * this.scale}px)`;
     this.window.style.width = `${w}px`;
     this.window.style.height = `${h}px`;

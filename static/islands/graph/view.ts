@@ -30,6 +30,9 @@ export interface ViewOptions {
   edit?: EditHooks;
 }
 
+/** Below this, a node's words are too small to read with ease. */
+const readableZoom = 0.62;
+
 export class GraphView {
   graph: Graph = emptyGraph;
   layout: Layout = { boxes: new Map(), routes: new Map(), bounds: { x: 0, y: 0, w: 0, h: 0 } };
@@ -58,7 +61,7 @@ export class GraphView {
   private hinted: string | null = null;
   /** World box whose nodes are attached; null when everything must be looked at again. */
   private culled: Box | null = null;
-  private fitted = false;
+  private shown = false;
   private frame = 0;
   /** Counts changes of what nodes show; dragging and panning leave it alone. */
   private version = 0;
@@ -93,7 +96,10 @@ export class GraphView {
     this.selected = this.selected.filter((key) => this.byKey.has(key));
     if (this.selectedEdge && !this.layout.routes.has(this.selectedEdge)) this.selectedEdge = null;
     if (this.active === null || !this.byKey.has(this.active)) this.active = this.selected[0] ?? readingOrder(graph, this.layout)[0] ?? null;
-    if (!this.fitted && graph.nodes.length > 0) this.fit();
+    // Without a node there is nothing else for the keyboard to stand on.
+    if (graph.nodes.length === 0) this.stage.tabIndex = 0;
+    else this.stage.removeAttribute('tabindex');
+    if (!this.shown && graph.nodes.length > 0) this.showFirst();
     this.redraw();
   }
 
@@ -153,7 +159,7 @@ export class GraphView {
   /** Puts the keyboard on a node and brings it into view. */
   focus(key: string | null = this.active): void {
     if (key === null || !this.byKey.has(key)) {
-      this.stage.querySelector<HTMLElement>('.gv-card')?.focus({ preventScroll: true });
+      (this.stage.querySelector<HTMLElement>('.gv-card') ?? this.stage).focus({ preventScroll: true });
       return;
     }
     this.active = key;
@@ -167,8 +173,13 @@ export class GraphView {
   }
 
   fit(): void {
-    this.fitted = this.viewport.size.w > 0;
     this.viewport.fit(this.layout.bounds);
+  }
+
+  /** The first look: all of a small graph, the beginning of a large one, at a size that can be read. */
+  private showFirst(): void {
+    this.shown = this.viewport.size.w > 0;
+    this.viewport.fit(this.layout.bounds, readableZoom);
   }
 
   destroy(): void {
@@ -246,6 +257,8 @@ export class GraphView {
 
   /** The node under a client point; a loop's frame counts as its node. */
   nodeAt(clientX: number, clientY: number): string | null {
+    const stage = this.stage.getBoundingClientRect();
+    if (clientX < stage.left || clientX > stage.right || clientY < stage.top || clientY > stage.bottom) return null;
     const p = this.viewport.toWorld(clientX, clientY);
     const dot = { x: p.x, y: p.y, w: 1, h: 1 };
     const hits = this.graph.nodes.filter((n) => intersects(dot, grow(this.layout.boxes.get(n.key)!, 12, 6)));
@@ -278,7 +291,7 @@ export class GraphView {
   }
 
   private onResize(): void {
-    if (!this.fitted && this.graph.nodes.length > 0) this.fit();
+    if (this.graph.nodes.length > 0 && (!this.shown || this.viewport.fitted)) this.showFirst();
     this.redraw();
   }
 

@@ -11,6 +11,8 @@ export class Viewport {
   x = 0;
   y = 0;
   zoom = 1;
+  /** True until a person pans or zooms away from the last fit. */
+  fitted = false;
 
   constructor(
     private readonly stage: HTMLElement,
@@ -56,16 +58,16 @@ export class Viewport {
     this.zoomAt(rect.left + rect.width / 2, rect.top + rect.height / 2, factor);
   }
 
-  fit(bounds: Box, padding = 48, largest = 1): void {
+  /** Shows all of a box, not larger than life; below `smallest` it shows the box's beginning instead. */
+  fit(bounds: Box, smallest = minZoom): void {
     const { w, h } = this.size;
     if (w === 0 || h === 0) return;
-    if (bounds.w === 0) {
-      this.set(padding, h / 3, 1);
-      return;
-    }
-    const pad = Math.min(padding, w / 8, h / 8);
-    const zoom = clamp(Math.min((w - 2 * pad) / bounds.w, (h - 2 * pad) / bounds.h), minZoom, largest);
-    this.set((w - bounds.w * zoom) / 2 - bounds.x * zoom, (h - bounds.h * zoom) / 2 - bounds.y * zoom, zoom);
+    const pad = Math.min(48, w / 8, h / 8);
+    const zoom = clamp(Math.min((w - 2 * pad) / (bounds.w || 1), (h - 2 * pad) / (bounds.h || 1)), smallest, 1);
+    const centred = (room: number, start: number, length: number) =>
+      (length * zoom > room - 2 * pad ? pad : (room - length * zoom) / 2) - start * zoom;
+    this.set(centred(w, bounds.x, bounds.w), centred(h, bounds.y, bounds.h), zoom);
+    this.fitted = true;
   }
 
   /** Moves as little as needed to bring a box into view. */
@@ -81,6 +83,7 @@ export class Viewport {
     this.x = x;
     this.y = y;
     this.zoom = zoom;
+    this.fitted = false;
     this.world.style.transform = `translate(${x}px, ${y}px) scale(${zoom})`;
     this.changed();
   }
