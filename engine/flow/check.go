@@ -15,7 +15,9 @@ type checker struct {
 	values   map[*node]*expr.Value   // texts that are templates
 	places   map[*node][]placed      // all expressions of a text, for the checks of names and types
 	schemas  map[*node]*Schema
-	defaults *node // spec.defaults
+	spelling map[*node]string  // texts whose canonical form differs
+	tables   map[*node]*object // maps with known keys
+	defaults *node             // spec.defaults
 }
 
 // placed is an expression and where it begins in its text, in code points.
@@ -26,7 +28,7 @@ type placed struct {
 
 func newChecker(ps *problems) *checker {
 	return &checker{ps: ps, programs: map[*node]*expr.Program{}, values: map[*node]*expr.Value{},
-		places: map[*node][]placed{}, schemas: map[*node]*Schema{}}
+		places: map[*node][]placed{}, schemas: map[*node]*Schema{}, spelling: map[*node]string{}, tables: map[*node]*object{}}
 }
 
 // check reports whether n fits s, below n too.
@@ -105,6 +107,7 @@ func (c *checker) object(n *node, o *object) {
 
 // keys gives every key its name and reports unknown ones; x-… keys are the authors' own.
 func (c *checker) keys(n *node, o *object) {
+	c.tables[n] = o
 	seen := map[string]bool{}
 	for i := range n.entries {
 		e := &n.entries[i]
@@ -249,6 +252,7 @@ func (c *checker) expression(n *node) {
 		return
 	}
 	c.programs[n] = program
+	c.spelling[n] = strings.TrimSpace(bare)
 	c.places[n] = []placed{{program, offset}}
 }
 

@@ -43,6 +43,7 @@ func (c *checker) text(n *node, s *shape) {
 		if _, err := expr.ParseDuration(n.raw); err != nil {
 			c.ps.add("E405", n, "write 30s, 10m, 1h30m, 2d or PT1H30M", "%v", err)
 		}
+		c.spelling[n] = spellDuration(n.raw)
 	case whenShape:
 		c.moment(n)
 	case instantShape:
@@ -157,6 +158,7 @@ func (c *checker) moment(n *node) {
 	switch {
 	case notDuration == nil, notInstant == nil:
 		c.values[n] = expr.Constant(n.raw)
+		c.spelling[n] = spellDuration(n.raw)
 	case looksLikeDuration(n.raw):
 		c.ps.add("E405", n, "write 30s, 10m, 1h30m, 2d or PT1H30M", "%v", notDuration)
 	case strings.Contains(n.raw, "${{"):

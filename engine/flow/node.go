@@ -3,6 +3,8 @@ package flow
 import (
 	"slices"
 	"strconv"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // nodeKind is the type of a node after YAML 1.2 core-schema resolution.
@@ -29,7 +31,6 @@ type node struct {
 	entries []entry
 	pos     Pos
 	path    string // spec.activities[5].needs[0]
-	doc     *document
 }
 
 // entry is a key of a map with its value; key is always a scalar.
@@ -42,7 +43,7 @@ type entry struct {
 // document is one YAML document of a text.
 type document struct {
 	root   *node
-	source *source
+	syntax *yaml.Node // with comments
 }
 
 // get finds the value of a key, nil when it is absent. A nil node has no keys.

@@ -44,7 +44,7 @@ func parse(text []byte, ps *problems) []*document {
 	}
 	var documents []*document
 	for {
-		var root yaml.Node
+		root := yaml.Node{}
 		if err := loader.Load(&root); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -57,7 +57,7 @@ func parse(text []byte, ps *problems) []*document {
 		}
 		if top := r.read(root.Content[0], 0, false); top != nil && !r.failed {
 			top.setPaths("")
-			documents = append(documents, &document{root: top, source: ps.source})
+			documents = append(documents, &document{root: top, syntax: &root})
 		}
 	}
 	return documents

@@ -16,10 +16,14 @@ type problems struct {
 	source *source
 	found  []Problem
 	seen   map[string]bool
+	muted  bool // findings are not wanted
 }
 
 // add reports a finding on a node. Only one finding with a code is kept for a place.
 func (ps *problems) add(code string, n *node, hint, format string, args ...any) *Problem {
+	if ps.muted {
+		return &Problem{}
+	}
 	p := Problem{Code: code, Severity: severityOf(code), Message: fmt.Sprintf(format, args...), Hint: hint}
 	if n != nil {
 		p.Path, p.Pos = n.path, n.pos
@@ -64,6 +68,9 @@ func (p *Problem) suggest(n *node, known []string) {
 
 // expression reports an error of an expression that stands in a text node, offset code points into it.
 func (ps *problems) expression(n *node, offset int, e *expr.Error) *Problem {
+	if ps.muted {
+		return &Problem{}
+	}
 	return ps.inside(n, offset, e, e.Code, e.Message, e.Hint)
 }
 

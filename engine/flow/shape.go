@@ -63,6 +63,7 @@ type field struct {
 	doc      string
 	required bool
 	standard string // the default, in the words of the language
+	inline   bool   // fmt writes it on one line if it fits
 	example  any
 }
 
@@ -117,6 +118,7 @@ func namedOf(of *shape) *shape         { return &shape{kind: idMapShape, of: of}
 func group(o *object) *shape           { return &shape{kind: objectShape, object: o} }
 func choice(parts ...*shape) *shape    { return &shape{kind: choiceShape, alternatives: parts} }
 func must(f field) field               { f.required = true; return f }
+func inline(f field) field             { f.inline = true; return f }
 func (f field) or(text string) field   { f.standard = text; return f }
 func (f field) such(example any) field { f.example = example; return f }
 

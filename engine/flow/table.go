@@ -14,7 +14,7 @@ var metadataObject = &object{title: "Metadata", doc: "Name and description.", fi
 	must(f("name", simple(nameShape), "Unique name within the team.").such("order-fulfilment")),
 	f("version", simple(versionShape), "Semantic version of your own, quoted.").such("1.10.0"),
 	f("description", plainText, "What the workflow is for; shown on the canvas.").such("Reserve, charge and ship an order."),
-	f("labels", mapOf(plainText), "Static labels.").such(map[string]any{"team": "commerce"}),
+	inline(f("labels", mapOf(plainText), "Static labels.").such(map[string]any{"team": "commerce"})),
 }}
 
 var specObject = &object{title: "Spec", doc: "Inputs, triggers, policies and activities.", fields: []field{
@@ -25,10 +25,10 @@ var specObject = &object{title: "Spec", doc: "Inputs, triggers, policies and act
 	f("schedule", listOf(group(scheduleObject)), "Starts by the clock."),
 	f("webhooks", listOf(group(webhookObject)), "Starts by HTTP requests."),
 	f("events", listOf(group(eventTriggerObject)), "Starts by events."),
-	f("retry", retryShape, "Retry policy of http, script, sql, email, ai and worker activities that have none."),
+	inline(f("retry", retryShape, "Retry policy of http, script, sql, email, ai and worker activities that have none.")),
 	f("limits", group(limitsObject), "Bounds of the workflow."),
-	f("affinity", group(affinityObject), "Where activities run unless they say otherwise."),
-	f("execution", group(modeObject), "Who drives an execution and how often it commits."),
+	inline(f("affinity", group(affinityObject), "Where activities run unless they say otherwise.")),
+	inline(f("execution", group(modeObject), "Who drives an execution and how often it commits.")),
 	f("compensation", group(compensationObject), "When and how completed work is undone."),
 	must(f("activities", activityList, "The activities, in the author's order.")),
 	f("transitions", listOf(group(transitionObject)), "Edges apart from the activities; fmt writes them as needs."),
@@ -121,8 +121,8 @@ var limitsObject = &object{title: "Limits", doc: "Bounds of the workflow.", fiel
 }}
 
 var affinityObject = &object{title: "Affinity", doc: "Where work runs.", fields: []field{
-	f("labels", mapOf(plainText), "Labels the worker must have.").such(map[string]any{"gpu": "true"}),
-	f("prefer", mapOf(plainText), "Labels tried first, for waitFor."),
+	inline(f("labels", mapOf(plainText), "Labels the worker must have.").such(map[string]any{"gpu": "true"})),
+	inline(f("prefer", mapOf(plainText), "Labels tried first, for waitFor.")),
 	f("queue", plainText, "Name of a queue of its own."),
 	f("waitFor", duration, "How long prefer is tried.").or("5s"),
 }}
@@ -136,7 +136,7 @@ var modeObject = &object{title: "Execution", doc: "Who drives an execution and h
 var compensationObject = &object{title: "Compensation", doc: "When and how completed work is undone.", fields: []field{
 	f("runOn", listOf(oneOfWords("failure", "timeout", "cancel")), "Ends after which completed work is undone.").or("[failure, timeout]"),
 	f("order", oneOfWords("reverse", "parallel"), "Order of undoing: latest completed first, or all at once.").or("reverse"),
-	f("retry", retryShape, "Retry policy of undoing.").or("5 attempts, exponential, 2s to 1m"),
+	inline(f("retry", retryShape, "Retry policy of undoing.").or("5 attempts, exponential, 2s to 1m")),
 	f("onError", oneOfWords("continue", "stop"), "What happens when something cannot be undone.").or("continue"),
 }}
 

@@ -1,9 +1,6 @@
 package flow
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -60,13 +57,7 @@ func analyse(text []byte, ps *problems) (w *Workflow, name string) {
 	w = b.workflow(root)
 	b.semantics(w, root)
 	if !ps.hasErrors() {
-		w.ContentHash = contentHash(root)
+		w.ContentHash = c.contentHash(root)
 	}
 	return w, name
-}
-
-func contentHash(root *node) string {
-	text, _ := json.Marshal(root.plain())
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }
