@@ -12,7 +12,7 @@ import { joinControl, needsControl } from './edges-form';
 import { handledKeys, sectionsFor, workflowSections, type Field, type Section } from './fields';
 import type { Problem } from './problems';
 import type { Session } from './session';
-import { paletteTypes } from './skeletons';
+import { idFrom, paletteTypes } from './skeletons';
 import { blockOf } from './values';
 
 export interface FormHooks {
@@ -175,7 +175,7 @@ export class Form {
     const input = el('input', { type: 'text', class: 'ds-code-input', id: 'ds-id', autocomplete: 'off', spellcheck: 'false', readonly: this.session.readonly });
     input.value = node.id ?? '';
     input.addEventListener('change', () => {
-      if (!this.session.run(rename(node.key, input.value.trim()))) input.value = node.id ?? '';
+      if (!this.session.run(rename(node.key, idFrom(input.value)))) input.value = node.id ?? '';
     });
     return el('div', { class: 'ds-field', 'data-path': 'id' }, el('label', { class: 'ds-label', for: 'ds-id' }, 'Id'), input,
       el('p', { class: 'ds-hint' }, 'A new id is followed everywhere it is used.'), el('p', { class: 'ds-problem', hidden: true }));

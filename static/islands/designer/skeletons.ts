@@ -48,7 +48,7 @@ export function freeId(wanted: string, taken: ReadonlySet<string>): string {
 
 /** An id from any words: "Charge the card" becomes charge_the_card. */
 export function idFrom(words: string): string {
-  const id = words.normalize('NFKD').toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^[^a-z]+|_+$/g, '').slice(0, 63);
+  const id = words.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^[^a-z]+|_+$/g, '').slice(0, 63);
   return reserved.has(id) ? `${id}_step` : id;
 }
 

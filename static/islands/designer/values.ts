@@ -1,6 +1,6 @@
 // A YAML value as the text of one form field, and back. Pure.
 
-import { parse, parseDocument, stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { isRecord } from '../graph/model';
 import { flowText } from './yaml-write';
 
@@ -37,11 +37,9 @@ export function blockOf(value: unknown): string {
 /** The value of a block, undefined for an empty one; throws with the first line of what is wrong. */
 export function valueOfBlock(block: string): unknown {
   if (block.trim() === '') return undefined;
-  try {
-    return parse(block, { version: '1.2', prettyErrors: true, logLevel: 'silent' }) as unknown;
-  } catch (e) {
-    throw new Error((e as Error).message.split('\n', 1)[0]!);
-  }
+  const doc = parseDocument(block, { version: '1.2', logLevel: 'silent' });
+  if (doc.errors.length > 0) throw new Error(doc.errors[0]!.message.split('\n', 1)[0]);
+  return doc.toJS() as unknown;
 }
 
 export function namesOf(line: string): string[] {

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { graphFromText, parseText } from '../graph/from-text';
+import { actions, keyName } from './actions';
+import { complete, type Scope } from './complete';
+import { applyChange, invertChange, mapOffset } from './edit';
+import { mergeLines } from './merge';
+import { rank } from './picker';
+import { badgesOf, nodeOf, parsePath, problemsFrom } from './problems';
+import { readProperties, writeSchema } from './schema-control';
+import { freeId, idFrom } from './skeletons';
+import { blockOf, lineOf, valueOf, valueOfBlock } from './values';
+
+const text = `kind: Workflow
+spec:
+  input:
+    properties:
+      amount: {type: number}
+      who: {type: object, properties: {name: {type: string}}}
+  variables: {api: https://api.example}
+  activities:
+    - {id: fetch, type: http, inputs: {url: "https://a"}}
+    - id: each
+      type: for_each
+      needs: [fetch]
+      for_each:
+        items: inputs.rows
+        as: row
+        activities:
+          - {id: inner, type: set, outputs: {total: row.x}}
+    - {id: last, type: set, needs: [each], outputs: {a: "1"}}
+`;
+
+function scopeAt(key: string | null): Scope {
+  const { graph } = graphFromText(text);
+  const root = parseText(text).workflow!.toJS() as Record<string, unknown>;
+  return {
+    graph, root,
+    node: graph.nodes.find((n) => n.key === key) ?? null,
+    fieldsOf: (n) => n.path.reduce<unknown>((v, step) => (v as Record<string | number, unknown>)[step], root) as Record<string, unknown>,
+  };
+}
+
+const offered = (before: string, key: string | null, template = false) => complete(before, scopeAt(key), template)?.options.map((o) => o.text);
+
+test('completion offers what can be read at that place, and only that', () => {
+  assert.deepEqual(offered('inputs.', 'last'), ['amount', 'who']);
+  assert.deepEqual(offered('inputs.who.n', 'last'), ['name']);
+  assert.deepEqual(offered('1 + vars.', 'last'), ['api']);
+  assert.deepEqual(offered('activities.', 'fetch'), undefined, 'nothing comes before the first');
+  assert.deepEqual(offered('activities.', 'each'), ['fetch']);
+  assert.deepEqual(offered('activities.fetch.outputs.', 'each'), ['status', 'headers', 'body']);
+  assert.deepEqual(offered('activities.', 'inner'), ['fetch'], 'a body sees what comes before its loop');
+  assert.deepEqual(offered('ro', 'inner'), ['row', 'round']);
+  assert.deepEqual(offered('row.', 'inner'), undefined);
+});
+
+test('in a template completion waits for the braces', () => {
+  assert.equal(offered('inputs.', 'last', true), undefined);
+  assert.deepEqual(offered('https://x/${{ inputs.a', 'last', true), ['amount']);
+  assert.equal(offered('${{ inputs.amount }} inputs.', 'last', true), undefined);
+});
+
+test('a problem finds its place in code points, its activity and its fix', () => {
+  const line = 'a: "😀" bad';
+  const [problem] = problemsFrom(`x: 1\n${line}\n`, [
+    { path: 'spec.activities[1].for_each.activities[0].outputs', line: 2, column: 8, endLine: 2, endColumn: 11, code: 'E1', severity: 'error', message: 'm', edits: [{ line: 2, column: 8, endLine: 2, endColumn: 11, text: 'good' }] },
+  ]);
+  assert.equal(`x: 1\n${line}\n`.slice(problem!.from, problem!.to), 'bad');
+  assert.equal(applyChange(`x: 1\n${line}\n`, problem!.fix), 'x: 1\na: "😀" good\n');
+  const { graph } = graphFromText(text);
+  assert.equal(nodeOf(graph, problem!), 'inner');
+  assert.equal(badgesOf(graph, [problem!]).get('inner')?.severity, 'error');
+  assert.deepEqual(parsePath('spec.activities[12]["odd key"].x'), ['spec', 'activities', 12, 'odd key', 'x']);
+});
+
+test('edits apply in sequence, and their inverse takes them back', () => {
+  const change = [{ from: 0, to: 1, insert: 'XY' }, { from: 3, to: 4, insert: '' }];
+  const after = applyChange('abcdef', change);
+  assert.equal(after, 'XYbdef');
+  assert.equal(applyChange(after, invertChange('abcdef', change)), 'abcdef');
+  assert.equal(mapOffset(5, change), 5);
+});
+
+test('changes in different lines are merged, in the same lines they are not', () => {
+  assert.equal(mergeLines('a\nb\nc\nd', 'A\nb\nc\nd', 'a\nb\nc\nD\ne'), 'A\nb\nc\nD\ne');
+  assert.equal(mergeLines('a\nb\nc', 'a\nX\nc', 'a\nY\nc'), null);
+  assert.equal(mergeLines('a', 'a', 'b'), 'b');
+  assert.equal(mergeLines('a', 'b', 'a'), 'b');
+});
+
+test('a value survives its form field', () => {
+  for (const value of ['plain', '5', 5, true, 'true', null, [1, 'a'], { a: 1 }, 'with: colon', '${{ inputs.x }}', "it's", '- dash', '{not yaml', '#x']) {
+    assert.deepEqual(valueOf(lineOf(value)), value, JSON.stringify(value));
+  }
+  for (const value of [{ a: { b: [1, 'x\ny\n'] } }, ['a'], 'text', 3]) assert.deepEqual(valueOfBlock(blockOf(value)), value);
+  assert.throws(() => valueOfBlock('a: [1'));
+  assert.equal(valueOfBlock('  '), undefined);
+});
+
+test('the schema builder keeps what it does not show', () => {
+  const schema = { type: 'object', additionalProperties: false, required: ['a'], properties: { a: { type: 'string', pattern: '^x' }, b: { type: 'integer', minimum: 1 } } };
+  assert.deepEqual(writeSchema(schema, readProperties(schema)!), schema);
+  assert.equal(readProperties({ type: 'object', properties: { a: { oneOf: [] } } }), null, 'left to the YAML');
+  assert.equal(writeSchema({ type: 'object', additionalProperties: false }, []), undefined);
+});
+
+test('typing finds the beginning of a label first, then of a word, and what is refused last', () => {
+  const list = [{ label: 'For each' }, { label: 'Wait for event', refused: 'no' }, { label: 'Human task', also: 'form approval' }, { label: 'Inform' }];
+  assert.deepEqual(rank(list, 'for').map((c) => c.label), ['For each', 'Human task', 'Inform', 'Wait for event']);
+  assert.deepEqual(rank(list, 'zzz'), []);
+});
+
+test('ids are made of any words and stay free', () => {
+  assert.equal(idFrom('Charge the Card!'), 'charge_the_card');
+  assert.equal(idFrom('2. Prüfung'), 'prufung');
+  assert.equal(idFrom('True'), 'true_step');
+  assert.equal(freeId('a_2', new Set(['a_2', 'a_3'])), 'a_4');
+});
+
+test('every key does one thing, and every action can be found by name', () => {
+  const keys = actions.flatMap((a) => a.keys ?? []);
+  assert.equal(new Set(keys).size, keys.length);
+  assert.equal(new Set(actions.map((a) => a.title)).size, actions.length);
+  const press = (key: string, held: Partial<KeyboardEvent> = {}) => keyName({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held });
+  assert.equal(press('z', { metaKey: true, shiftKey: true }), 'Ctrl+Shift+Z');
+  assert.equal(press('?', { shiftKey: true }), '?');
+  assert.equal(press('F2', { shiftKey: true }), 'Shift+F2');
+});
