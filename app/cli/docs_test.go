@@ -17,7 +17,7 @@ func TestConfigurationIsDocumented(t *testing.T) {
 	}
 	var want []string
 	for _, s := range config.Settings() {
-		flag, value := "`--"+s.Name+" "+s.Form+"`", "`"+s.Default+"`"
+		flag, value := "`--"+s.Name+" "+strings.ReplaceAll(s.Form, "|", `\|`)+"`", "`"+s.Default+"`"
 		if s.EnvOnly {
 			flag = "(environment only)"
 		}

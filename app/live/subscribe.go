@@ -131,6 +131,9 @@ func (h *Hub) open(who engine.Who, name string) (topic, error) {
 	case kind == "workflow" && rest != "":
 		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.door.Workflow(ctx, who, rest) },
 			func(c engine.Change) bool { return c.Workflow == rest }, 500*time.Millisecond, 0)
+	case name == "counts":
+		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.count(ctx, who) },
+			func(engine.Change) bool { return true }, time.Second, 0)
 	case name == "workers":
 		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.door.Workers(ctx, who) },
 			func(engine.Change) bool { return false }, time.Second, 2*time.Second)
