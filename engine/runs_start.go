@@ -227,7 +227,7 @@ func (r *runs) prepare(who Who, definition *store.Definition, request StartReque
 }
 
 func checkedInput(definition *store.Definition, input any) (map[string]any, error) {
-	if input == nil {
+	if object, ok := input.(map[string]any); input == nil || ok && object == nil {
 		input = map[string]any{}
 	}
 	checked, problems := definition.Input.Check(input)

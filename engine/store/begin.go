@@ -67,7 +67,7 @@ func (s *Store) BeginLimited(ctx context.Context, team uuid.UUID, limit Limit, b
 			return err
 		}
 		admission = Admitted
-		flush.Asked = append(flush.Asked, PermitRequest{Permit: execution.Permit{Name: limit.Name}, Capacity: limit.Capacity, Held: !waits})
+		flush.Asked = append(flush.Asked, PermitRequest{Permit: execution.Permit{Name: limit.Name, Capacity: limit.Capacity}, Held: !waits})
 		return s.writeIn(ctx, tx, flush)
 	})
 	if isUnique(err) {

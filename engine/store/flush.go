@@ -76,8 +76,7 @@ type Status struct {
 // PermitRequest asks for one slot of a limit. Held: the caller holds permit_lock and saw a free slot.
 type PermitRequest struct {
 	execution.Permit
-	Capacity int
-	Held     bool
+	Held bool
 }
 
 // Notice is a message for another execution.

@@ -21,9 +21,9 @@ func (w *writer) task(f *Flush, row execution.TaskRow) error {
 		return w.createTask(f, row)
 	}
 	w.batch.Queue(`update tasks set
-			status = coalesce(nullif($2, ''), status), outcome = coalesce(nullif($3, ''), outcome),
-			users = users || $4::text[], groups = groups || $5::text[], updated_at = $6,
-			finished_at = case when coalesce(nullif($2, ''), status) = 'open' then null else $6 end,
+			status = coalesce(nullif($2::text, ''), status), outcome = coalesce(nullif($3::text, ''), outcome),
+			users = users || $4::text[], groups = groups || $5::text[], updated_at = $6::timestamptz,
+			finished_at = case when coalesce(nullif($2::text, ''), status) = 'open' then null else $6::timestamptz end,
 			history = (left(history::text, -1) || case history::text when '[]' then '' else ',' end || substr($7::text, 2))::json
 		where id = $1 and status = 'open'`,
 		row.ID, row.Status, clean(row.Outcome), cleanAll(row.AddUsers), cleanAll(row.AddGroups), row.At,

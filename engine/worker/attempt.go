@@ -127,7 +127,7 @@ func (d *driver) call(w execution.Work) (activity.Call, error) {
 	created := &d.exec.State.Created
 	call := activity.Call{Type: w.Type, Input: w.Input, Attempt: w.Attempt, IdempotencyKey: w.IdempotencyKey,
 		Execution: d.exec.ID.String(), Workflow: created.Workflow, Activity: w.Activity, Item: w.Item,
-		CorrelationID: created.CorrelationID, Team: d.exec.Team.String()}
+		CorrelationID: correlation(created), Team: d.exec.Team.String()}
 	var err error
 	var secrets map[string]string
 	if len(w.Secrets) > 0 && d.pool.Secrets != nil {

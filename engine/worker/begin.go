@@ -50,7 +50,7 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 func beginning(st *execution.State, flush *store.Flush) *store.Begin {
 	created := &st.Created
 	begin := &store.Begin{Status: st.Status, Version: created.Version, ContentHash: created.ContentHash, Mode: created.Mode,
-		CorrelationID: created.CorrelationID, Priority: created.Priority, Labels: created.Labels, StartedBy: created.StartedBy}
+		CorrelationID: correlation(created), Priority: created.Priority, Labels: created.Labels, StartedBy: created.StartedBy}
 	if created.Parent != nil {
 		begin.Parent = &created.Parent.Execution
 	}
@@ -58,6 +58,14 @@ func beginning(st *execution.State, flush *store.Flush) *store.Begin {
 		flush.Status = nil
 	}
 	return begin
+}
+
+// correlation is the key of an execution and its children: what the start gave, else the execution's id.
+func correlation(created *execution.Created) string {
+	if created.CorrelationID == "" {
+		return created.ID.String()
+	}
+	return created.CorrelationID
 }
 
 // settleOwner says who goes on after the first flush. An execution that opened waits must be driven once
@@ -158,7 +166,7 @@ func (p *Pool) addChildren(ctx context.Context, flush *store.Flush, parent *stor
 			return err
 		}
 		created := &parent.State.Created
-		start := execution.Start{ID: child.Execution, Input: child.Input, CorrelationID: created.CorrelationID,
+		start := execution.Start{ID: child.Execution, Input: child.Input, CorrelationID: correlation(created),
 			Priority: created.Priority, StartedBy: created.StartedBy, Depth: created.Depth + 1,
 			Parent:      &execution.ParentRef{Execution: parent.ID, Activity: child.Activity, Item: child.Item},
 			Trigger:     map[string]any{"type": "workflow", "id": parent.ID.String()},

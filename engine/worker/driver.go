@@ -96,6 +96,9 @@ func (d *driver) drive() (err error) {
 	if err := d.takeOver(); err != nil {
 		return err
 	}
+	if err := d.catchUp(); err != nil {
+		return err
+	}
 	for {
 		if err := d.receiveAll(); err != nil {
 			return err
@@ -125,7 +128,7 @@ func (d *driver) advance() error {
 	return d.wait()
 }
 
-// takeOver records that a lost worker's lease ended, and fetches the events it may not have fetched.
+// takeOver records that a lost worker's lease ended and what it was running is lost.
 func (d *driver) takeOver() error {
 	if d.takenFrom == uuid.Nil && !d.foundStarted() {
 		return nil
@@ -133,8 +136,13 @@ func (d *driver) takeOver() error {
 	if err := d.record(execution.Lost(d.exec.Definition.Workflow, d.exec.State, d.pool.name, d.now())); err != nil {
 		return err
 	}
-	if err := d.save(nil); err != nil {
-		return err
+	return d.save(nil)
+}
+
+// catchUp fetches the kept events that whoever opened the execution's waits had no time to fetch.
+func (d *driver) catchUp() error {
+	if len(d.exec.State.Hearing) == 0 {
+		return nil
 	}
 	waits, err := d.pool.Store.OpenWaits(d.ctx, d.exec.ID)
 	if err != nil {

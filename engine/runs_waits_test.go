@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"weftline/engine"
+	"weftline/engine/activity"
+)
+
+const hears = `
+  input: {type: object, properties: {order: {type: string}}, additionalProperties: false}
+  activities:
+    - id: hear
+      type: event
+      timeout: 1h
+      event: {name: paid, correlation: inputs.order, where: event.payload.amount > 10}
+    - id: last
+      type: set
+      needs: [hear]
+      outputs: {amount: activities.hear.outputs.payload.amount}
+  output: {amount: activities.last.outputs.amount}
+`
+
+func (w *world) post(event engine.PostedEvent) engine.PostedResult {
+	w.t.Helper()
+	result, err := w.PostEvent(w.t.Context(), w.who, event)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return result
+}
+
+func paid(order string, amount int64) engine.PostedEvent {
+	return engine.PostedEvent{Name: "paid", Correlation: order, Payload: map[string]any{"amount": amount}}
+}
+
+func TestAnEventReachesItsWait(t *testing.T) {
+	w := newWorld(t)
+	w.publish("hears", hears)
+	id := w.start("hears", map[string]any{"order": "o1"})
+	w.waiting(id, "hear")
+	if result := w.post(paid("o2", 20)); result.Matched != 0 || result.KeptUntil == nil {
+		t.Errorf("an event of another key: %+v", result)
+	}
+	if result := w.post(paid("o1", 5)); result.Matched != 0 || result.KeptUntil == nil {
+		t.Errorf("an event that where refuses: %+v", result)
+	}
+	if result := w.post(paid("o1", 20)); result.Matched != 1 || result.KeptUntil != nil {
+		t.Errorf("the event: %+v", result)
+	}
+	detail := w.ends(id, "completed")
+	if detail.Output.(map[string]any)["amount"] != int64(20) {
+		t.Errorf("output %v", detail.Output)
+	}
+	w.leavesNothing(id)
+}
+
+func TestAnEventThatComesFirstIsKeptForOneWait(t *testing.T) {
+	w := newWorld(t)
+	w.publish("hears", hears)
+	w.post(paid("o1", 5))
+	w.post(paid("o1", 30))
+	first := w.start("hears", map[string]any{"order": "o1"})
+	w.ends(first, "completed")
+	second := w.start("hears", map[string]any{"order": "o1"})
+	w.waiting(second, "hear")
+	w.post(paid("o1", 40))
+	detail := w.ends(second, "completed")
+	if detail.Output.(map[string]any)["amount"] != int64(40) {
+		t.Errorf("the second wait got %v", detail.Output)
+	}
+}
+
+func TestAnEventIDIsPostedOnce(t *testing.T) {
+	w := newWorld(t)
+	w.publish("hears", hears)
+	id := w.start("hears", map[string]any{"order": "o1"})
+	w.waiting(id, "hear")
+	event := paid("o1", 20)
+	event.EventID = "e1"
+	if first, again := w.post(event), w.post(event); first != again || first.Matched != 1 {
+		t.Errorf("answers %+v and %+v", first, again)
+	}
+	w.ends(id, "completed")
+}
+
+func TestASignalComesBeforeItsWaitAndOnce(t *testing.T) {
+	w := newWorld(t)
+	w.publish("signalled", `
+  activities:
+    - {id: pause, type: wait, wait: {timer: {after: 100ms}}}
+    - {id: go, type: event, needs: [pause], timeout: 1h, event: {name: go}}
+    - {id: again, type: event, needs: [go], timeout: 1h, event: {name: go}}
+  output: {first: activities.go.outputs.payload, second: activities.again.outputs.payload}
+`)
+	id := w.start("signalled", nil)
+	for range 2 {
+		if err := w.Signal(t.Context(), w.who, id, "go", "one", "s1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.waiting(id, "again")
+	if err := w.Signal(t.Context(), w.who, id, "go", "two", "s2"); err != nil {
+		t.Fatal(err)
+	}
+	output := w.ends(id, "completed").Output.(map[string]any)
+	if output["first"] != "one" || output["second"] != "two" {
+		t.Errorf("output %v", output)
+	}
+	var refusal *engine.Error
+	if err := w.Signal(t.Context(), w.who, id, "go", nil, ""); !errors.As(err, &refusal) || refusal.Code != "conflict" {
+		t.Errorf("a signal after the end answered %v", err)
+	}
+}
+
+func TestAPayloadThatDoesNotFitIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.publish("typed", `
+  activities:
+    - {id: hear, type: event, timeout: 1h, event: {name: typed, schema: {type: object, required: [n]}}}
+`)
+	id := w.start("typed", nil)
+	w.waiting(id, "hear")
+	var refusal *engine.Error
+	if _, err := w.PostEvent(t.Context(), w.who, engine.PostedEvent{Name: "typed", Payload: map[string]any{}}); !errors.As(err, &refusal) || refusal.Code != "invalid_input" {
+		t.Errorf("the event answered %v", err)
+	}
+	if err := w.Signal(t.Context(), w.who, id, "typed", map[string]any{}, ""); !errors.As(err, &refusal) || refusal.Code != "invalid_input" {
+		t.Errorf("the signal answered %v", err)
+	}
+	if err := w.Signal(t.Context(), w.who, id, "typed", map[string]any{"n": int64(1)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.ends(id, "completed")
+}
+
+func TestAnEmittedEventReachesOthers(t *testing.T) {
+	w := newWorld(t)
+	w.publish("hears", hears)
+	w.publish("emits", `
+  activities:
+    - {id: tell, type: emit, emit: {name: paid, key: "'o9'", payload: {amount: 99}}}
+`)
+	id := w.start("hears", map[string]any{"order": "o9"})
+	w.waiting(id, "hear")
+	w.ends(w.start("emits", nil), "completed")
+	w.ends(id, "completed")
+}
+
+func TestTimersSurviveARestart(t *testing.T) {
+	w := newWorld(t)
+	w.publish("sleeps", `
+  activities:
+    - {id: sleep, type: wait, wait: {timer: {after: 1s}}}
+`)
+	id := w.start("sleeps", nil)
+	w.waiting(id, "sleep")
+	w.stop()
+	w.open()
+	detail := w.ends(id, "completed")
+	if slept := detail.FinishedAt.Sub(*detail.StartedAt); slept < time.Second {
+		t.Errorf("it slept %s", slept)
+	}
+}
+
+const printer = `
+  activities:
+    - {id: print, type: http, semaphore: {name: printer, permits: 2}, inputs: {url: "http://example.com"}}
+`
+
+// peak answers http calls slowly and knows the most at one time.
+type peak struct{ now, most atomic.Int32 }
+
+func (p *peak) answer(ctx context.Context, _ activity.Call) activity.Outcome {
+	n := p.now.Add(1)
+	defer p.now.Add(-1)
+	for {
+		most := p.most.Load()
+		if n <= most || p.most.CompareAndSwap(most, n) {
+			break
+		}
+	}
+	select {
+	case <-time.After(20 * time.Millisecond):
+	case <-ctx.Done():
+	}
+	return activity.Outcome{Value: map[string]any{"status": int64(200)}}
+}
+
+func TestASemaphoreIsNeverOverdrawn(t *testing.T) {
+	w := newWorld(t)
+	w.publish("prints", printer)
+	var p peak
+	w.http.answers(p.answer)
+	ids := make([]engine.Started, 8)
+	for i := range ids {
+		ids[i].ID = w.start("prints", nil)
+	}
+	for _, started := range ids {
+		w.ends(started.ID, "completed")
+		w.leavesNothing(started.ID)
+	}
+	if most := p.most.Load(); most != 2 {
+		t.Errorf("%d at one time, the semaphore has 2 permits", most)
+	}
+}
+
+func TestAWorkflowLimit(t *testing.T) {
+	w := newWorld(t)
+	for _, onLimit := range []string{"queue", "skip", "reject", "replace"} {
+		name := "limited-" + onLimit
+		w.publish(name, `
+  limits: {maxConcurrent: 1, onLimit: `+onLimit+`}
+  activities:
+    - {id: hear, type: event, timeout: 1h, event: {name: go}}
+`)
+		first := w.start(name, nil)
+		w.waiting(first, "hear")
+		second, err := w.Start(t.Context(), w.who, engine.StartRequest{Workflow: name})
+		var refusal *engine.Error
+		switch onLimit {
+		case "skip":
+			if err != nil || !second.Skipped {
+				t.Errorf("skip answered %+v, %v", second, err)
+			}
+		case "reject":
+			if !errors.As(err, &refusal) || refusal.Code != "limit_reached" {
+				t.Errorf("reject answered %v", err)
+			}
+		case "queue", "replace":
+			if err != nil || second.Status != "scheduled" {
+				t.Errorf("%s answered %+v, %v", onLimit, second, err)
+			}
+		}
+		if onLimit == "replace" {
+			w.ends(first, "cancelled")
+		} else if err := w.Signal(t.Context(), w.who, first, "go", nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		if onLimit == "queue" || onLimit == "replace" {
+			w.waiting(second.ID, "hear")
+			if err := w.Signal(t.Context(), w.who, second.ID, "go", nil, ""); err != nil {
+				t.Fatal(err)
+			}
+			w.ends(second.ID, "completed")
+		}
+	}
+}
