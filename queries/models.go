@@ -140,6 +140,15 @@ type Ready struct {
 	ClaimedAt   *time.Time
 }
 
+type Secret struct {
+	TeamID    uuid.UUID
+	Name      string
+	KeyID     string
+	Sealed    []byte
+	UpdatedAt time.Time
+	UpdatedBy string
+}
+
 type ServerSetting struct {
 	Key   string
 	Value json.RawMessage
