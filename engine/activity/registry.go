@@ -23,6 +23,8 @@ type Call struct {
 
 	Execution, Workflow, Activity, Item, CorrelationID, Team string
 
+	Secrets []string // values that the input holds and no outcome may show
+
 	Log func(stream, line string) // for people who watch: stdout, stderr or system; nil = nobody does
 }
 
@@ -78,7 +80,7 @@ func (r *Registry) Types() []string {
 	return types
 }
 
-// Run makes one attempt. A type without a runner is the failure engine.unsupported_type: publishing
+// Run makes one attempt; the secrets of its input are masked in what comes of it. A type without a runner is the failure engine.unsupported_type: publishing
 // refuses such definitions, so this happens only when a server lost a kind it had.
 func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 	runner, ok := r.runners[call.Type]
@@ -86,5 +88,5 @@ func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 		return fail("engine.unsupported_type", classActivity, nil,
 			"this worker cannot run activities of type %s; run it on a worker that can", call.Type)
 	}
-	return runner.Run(ctx, call)
+	return runner.Run(ctx, call).masked(call.Secrets)
 }
