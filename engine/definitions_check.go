@@ -13,9 +13,10 @@ import (
 
 // Codes of problems that only a server can see.
 const (
-	codeOtherName       = "E415" // metadata.name is not the workflow's
-	codeNoWorkflow      = "E601" // a child workflow or version that cannot be started
-	codeUnsupportedType = "E602" // an activity type that no worker of this server runs
+	codeOtherName       = "E419" // metadata.name is not the workflow's
+	codeNoWorkflow      = "E601" // a child workflow that is not published
+	codeNoVersion       = "E602" // no version of a child workflow fits
+	codeUnsupportedType = "E604" // an activity type that no worker of this server runs
 )
 
 // judge checks a draft of the workflow name. References to what lies outside the text are warnings of the
@@ -94,14 +95,22 @@ func (c *catalog) missingChildren(ctx context.Context, who Who, workflow *flow.W
 			continue
 		}
 		if err := c.resolve(ctx, who.Team, child.Name, child.Version); err != nil {
-			problems = append(problems, flow.Problem{
-				Path: path + ".workflow.name", Pos: activity.Pos, Code: codeNoWorkflow, Severity: "error",
-				Message: fmt.Sprintf("the child workflow %s cannot be started: %s", child.Name, err),
-				Hint:    "publish it first",
-			})
+			problems = append(problems, missingChild(path, activity, err))
 		}
 	}
 	return problems
+}
+
+func missingChild(path string, activity *flow.Activity, cause error) flow.Problem {
+	problem := flow.Problem{
+		Path: path + ".workflow.name", Pos: activity.Pos, Code: codeNoWorkflow, Severity: "error",
+		Message: fmt.Sprintf("the child workflow %s cannot be started: %s", activity.Workflow.Name, cause),
+		Hint:    "publish it first",
+	}
+	if activity.Workflow.Version != "" {
+		problem.Path, problem.Code, problem.Hint = path+".workflow.version", codeNoVersion, "publish such a version, or widen the range"
+	}
+	return problem
 }
 
 // everyActivity walks all activities of a workflow with their paths: bodies of loops, compensations and

@@ -287,7 +287,7 @@ func TestPublishRefusesWhatCannotRun(t *testing.T) {
 		"unknown type":     {with("{id: mail, type: email, inputs: {to: [a@example.com], subject: x, text: y}}"), codeUnsupportedType, "email"},
 		"in a loop":        {with("{id: all, type: for_each, for_each: {items: [1], activity: {type: sql, inputs: {connection: c, query: select 1}}}}"), codeUnsupportedType, "sql"},
 		"unknown child":    {with("{id: sub, type: workflow, workflow: {name: nonesuch}}"), codeNoWorkflow, "nonesuch"},
-		"unknown revision": {with(`{id: sub, type: workflow, workflow: {name: pay, version: "7"}}`), codeNoWorkflow, "pay"},
+		"unknown revision": {with(`{id: sub, type: workflow, workflow: {name: pay, version: "7"}}`), codeNoVersion, "pay"},
 	} {
 		draft := w.save("pay", c.text)
 		_, _, err := w.Publish(t.Context(), w.ann, "pay", "")

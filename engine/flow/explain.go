@@ -85,6 +85,7 @@ var explanations = map[string]explanation{
 	"E415": {"onDue names no outcome", "When a task expires it ends with a declared outcome, or with expired.", "Use one of its outcomes."},
 	"E417": {"keys that exclude each other", "Only one of these keys can be meant.", "Remove the other."},
 	"E418": {"not an error type", "Own error types have a dot, and do not begin with a word of the engine's.", "Write for example order.declined."},
+	"E419": {"named otherwise than its workflow", "A workflow keeps its name: a draft of one workflow cannot name another in metadata.name.", "Write the name of the workflow, or save the text as another one."},
 	"E420": {"value does not fit the schema", "An input, form or event does not fit its JSON Schema.", "Correct the value at the pointer named."},
 
 	"E501": {"too many activities", "A file may have 1,000 activities.", "Move parts into child workflows."},
@@ -93,6 +94,7 @@ var explanations = map[string]explanation{
 	"E601": {"unknown workflow", "The workflow named here is not published in this team; it must be when this one is published.", "Publish it first, or correct the name."},
 	"E602": {"no fitting version", "No published version of the workflow fits.", "Publish one, or widen the range."},
 	"E603": {"unknown connection", "No connection of this name is set up for the team.", "Set it up, or correct the name."},
+	"E604": {"activity type that cannot run here", "No worker of this server knows how to run activities of this type, so one would wait for ever.", "Start a worker that can run it, or use another type."},
 
 	"W701": {"output that may be null", "The activity may have been skipped or have failed on a way to here; then its outputs are null and reading a key fails.", "Write activities.x.outputs?.y, or give a value with ??."},
 	"W702": {"human task without due", "Nobody is reminded that it is late, and it may wait for ever.", "Add due, and an activity that needs x.expired."},
