@@ -219,14 +219,34 @@ func (f *fakeHTTP) made() []activity.Call {
 // rows counts the rows of an execution in a table.
 func (w *world) rows(table string, id uuid.UUID) int {
 	w.t.Helper()
+	var n int
+	w.row("select count(*) from "+table+" where execution_id = $1", id, &n)
+	return n
+}
+
+// row reads one value about an execution past the engine.
+func (w *world) row(query string, id uuid.UUID, value any) {
+	w.t.Helper()
+	w.connected(func(conn *pgx.Conn) error { return conn.QueryRow(w.t.Context(), query, id).Scan(value) })
+}
+
+// exec changes the database behind the engine's back.
+func (w *world) exec(statement string) {
+	w.t.Helper()
+	w.connected(func(conn *pgx.Conn) error {
+		_, err := conn.Exec(w.t.Context(), statement)
+		return err
+	})
+}
+
+func (w *world) connected(f func(*pgx.Conn) error) {
+	w.t.Helper()
 	conn, err := pgx.Connect(w.t.Context(), w.url)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(w.t.Context()) }()
-	var n int
-	if err := conn.QueryRow(w.t.Context(), "select count(*) from "+table+" where execution_id = $1", id).Scan(&n); err != nil {
+	if err := f(conn); err != nil {
 		w.t.Fatal(err)
 	}
-	return n
 }

@@ -99,27 +99,31 @@ func (p *Pool) giveEverythingUp() {
 	}
 }
 
-func (p *Pool) isClosing() bool {
+// serve opens the pool for executions; false when it was closed before it began.
+func (p *Pool) serve() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.closing
+	p.serving = !p.isClosing()
+	return p.serving
+}
+
+func (p *Pool) isClosing() bool {
+	select {
+	case <-p.draining:
+		return true
+	default:
+		return false
+	}
 }
 
 // Close drains: nothing new is claimed, running attempts finish within the grace, everything computed is
 // saved, and the rest is left for others. It answers when no driver is left.
 func (p *Pool) Close(ctx context.Context) {
-	p.mu.Lock()
-	if p.closing {
-		p.mu.Unlock()
+	if !p.drain() {
+		<-p.closed // somebody else is at it
 		return
 	}
-	p.closing = true
-	for _, d := range p.drivers {
-		d.wake()
-	}
-	p.mu.Unlock()
-	close(p.draining)
-
+	defer close(p.closed)
 	done := make(chan struct{})
 	go func() {
 		p.running.Wait()
@@ -135,4 +139,19 @@ func (p *Pool) Close(ctx context.Context) {
 	if _, err := p.Queue.Beat(ctx, queue.StateStopped, 0); err != nil {
 		p.Log.Warn("the worker could not be marked as stopped; its lease will end", "error", err)
 	}
+}
+
+// drain stops the pool from taking anything on and tells its drivers; false when that was done before.
+func (p *Pool) drain() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.isClosing() {
+		return false
+	}
+	p.serving = false
+	close(p.draining)
+	for _, d := range p.drivers {
+		d.wake()
+	}
+	return true
 }

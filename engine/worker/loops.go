@@ -24,6 +24,9 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 		return fmt.Errorf("register the worker: %w", err)
 	}
 	p.acked.Store(time.Now().UnixNano())
+	if !p.serve() {
+		return nil
+	}
 	registered()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

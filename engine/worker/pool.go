@@ -66,13 +66,14 @@ type Pool struct {
 	drivers  map[uuid.UUID]*driver
 	reserved int // places promised to executions that are about to begin
 	receipts map[uuid.UUID][]*Receipt
-	closing  bool
+	serving  bool // registered and not closing
 
 	running  sync.WaitGroup // drivers
 	lookNow  chan struct{}  // something may be ready
 	unread   chan struct{}  // something owned may have been woken elsewhere
 	acked    atomic.Int64   // when the last acknowledged heartbeat was sent, by the process's clock
-	draining chan struct{}  // closed by Close
+	draining chan struct{}  // closed when Close begins
+	closed   chan struct{}  // closed when Close ends
 	alive    context.Context
 	abandon  context.CancelFunc // cancels every driver
 }
@@ -86,6 +87,7 @@ func New(options Options) *Pool {
 		lookNow:  make(chan struct{}, 1),
 		unread:   make(chan struct{}, 1),
 		draining: make(chan struct{}),
+		closed:   make(chan struct{}),
 	}
 	p.alive, p.abandon = context.WithCancel(context.Background())
 	p.acked.Store(time.Now().UnixNano())
@@ -106,7 +108,7 @@ func (p *Pool) Active() int {
 func (p *Pool) room() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closing {
+	if !p.serving {
 		return 0
 	}
 	return max(0, p.Worker.Concurrency*ownedPerSlot-len(p.drivers)-p.reserved)
@@ -117,7 +119,7 @@ func (p *Pool) room() int {
 func (p *Pool) Reserve() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closing || p.Worker.Concurrency*ownedPerSlot <= len(p.drivers)+p.reserved || p.suspended() {
+	if !p.serving || p.Worker.Concurrency*ownedPerSlot <= len(p.drivers)+p.reserved || p.suspended() {
 		return false
 	}
 	p.reserved++

@@ -1,0 +1,257 @@
+package engine_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"weftline/engine"
+	"weftline/engine/activity"
+	"weftline/engine/enginetest"
+	"weftline/engine/execution"
+)
+
+// A replica is this test binary again, as a process of its own that can be killed.
+const (
+	replicaDatabase = "WEFTLINE_TEST_REPLICA_DATABASE"
+	replicaLog      = "WEFTLINE_TEST_REPLICA_LOG"
+)
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(replicaDatabase); url != "" {
+		if err := serveAsReplica(url, os.Getenv(replicaLog)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// serveAsReplica drives executions until it is killed; each effect is a line of the log.
+func serveAsReplica(url, log string) error {
+	effects, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	kinds := activity.NewRegistry()
+	kinds.Register("http", &fakeHTTP{answer: func(_ context.Context, call activity.Call) activity.Outcome {
+		_, err := fmt.Fprintln(effects, call.IdempotencyKey)
+		time.Sleep(20 * time.Millisecond)
+		if err != nil {
+			return activity.Outcome{Err: &execution.Error{Type: "test.log", Class: "infrastructure", Message: err.Error()}}
+		}
+		return activity.Outcome{Value: map[string]any{"status": int64(200)}}
+	}})
+	e, err := engine.Open(context.Background(), engine.Options{DatabaseURL: url, Activities: kinds, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	return e.Run(context.Background())
+}
+
+// replica starts one; kill ends it as a power cut would.
+func (w *world) replica(log string) (kill func()) {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	process := exec.Command(self)
+	process.Env = append(os.Environ(), replicaDatabase+"="+w.url, replicaLog+"="+log)
+	process.Stderr = os.Stderr
+	if err := process.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	killed := false
+	kill = func() {
+		if !killed {
+			killed = true
+			_ = process.Process.Kill()
+			_ = process.Wait()
+		}
+	}
+	w.t.Cleanup(kill)
+	return kill
+}
+
+func effects(t *testing.T, log string) []string {
+	t.Helper()
+	content, err := os.ReadFile(log)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var lines []string
+	for scanner := bufio.NewScanner(strings.NewReader(string(content))); scanner.Scan(); {
+		lines = append(lines, scanner.Text())
+	}
+	return lines
+}
+
+// chain is a workflow of n http activities in line.
+func chain(n int) string {
+	text := "  activities:\n"
+	for i := range n {
+		text += fmt.Sprintf("    - {id: s%d, type: http, inputs: {url: \"http://example.com\"}", i)
+		if i > 0 {
+			text += fmt.Sprintf(", needs: [s%d]", i-1)
+		}
+		text += "}\n"
+	}
+	return text
+}
+
+func TestAKilledReplicaLosesNothing(t *testing.T) {
+	const executions, steps = 10, 8
+	w := newWorld(t)
+	w.publish("chain", chain(steps))
+	w.stop() // from here on only the replicas drive
+	w.door()
+	log := t.TempDir() + "/effects"
+	kill := w.replica(log)
+	ids := make([]uuid.UUID, executions)
+	for i := range ids {
+		ids[i] = w.start("chain", nil)
+	}
+	w.eventually("some effects", func() bool { return len(effects(t, log)) >= executions*steps/3 })
+	kill()
+	atKill := len(effects(t, log))
+	if atKill >= executions*steps {
+		t.Fatal("everything was over before the kill")
+	}
+	done := map[string]bool{}
+	for _, id := range ids {
+		for _, event := range w.events(id) {
+			if event.Type == execution.ActivityCompleted {
+				done[id.String()+"/"+event.Activity] = true
+			}
+		}
+	}
+	w.replica(log)
+	for _, id := range ids {
+		w.ends(id, "completed")
+	}
+	all := effects(t, log)
+	for _, key := range all[atKill:] {
+		if done[key] {
+			t.Errorf("%s was completed before the kill and ran again", key)
+		}
+	}
+	if again := len(all) - executions*steps; again > executions {
+		t.Errorf("%d effects were repeated; of each execution at most the one in flight may be", again)
+	}
+}
+
+// door is an engine that drives nothing.
+func (w *world) door() {
+	w.t.Helper()
+	e, err := engine.Open(w.t.Context(), engine.Options{DatabaseURL: w.url, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Engine = e
+	w.t.Cleanup(func() { e.Close(context.Background()) })
+}
+
+// eventually waits for a condition that no change tells of.
+func (w *world) eventually(what string, holds func() bool) {
+	w.t.Helper()
+	for bound := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(bound) {
+			w.t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+func TestAPausedOwnerThatWakesUpChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	release := make(chan struct{})
+	w.http.answers(func(ctx context.Context, _ activity.Call) activity.Outcome {
+		<-release // deaf to its context, as a paused process is
+		return activity.Outcome{Value: map[string]any{"status": int64(500)}}
+	})
+	w.publish("chain", chain(2))
+	id := w.start("chain", nil)
+	w.eventually("the first attempt", func() bool { return len(w.http.made()) == 1 })
+	w.exec(`update workers set state = 'stopped'`)
+
+	heir := &world{t: t, url: w.url, who: w.who, http: &fakeHTTP{}}
+	heir.open()
+	detail := heir.ends(id, "completed")
+	close(release)
+	w.stop()
+	if after, err := heir.Execution(t.Context(), w.who, id); err != nil || after.LastSeq != detail.LastSeq {
+		t.Errorf("the late owner wrote up to event %d, the history ended at %d, %v", after.LastSeq, detail.LastSeq, err)
+	}
+	if lost := heir.count(id, execution.LeaseExpired); lost != 1 {
+		t.Errorf("%d leases expired", lost)
+	}
+}
+
+func TestADrainHandsOver(t *testing.T) {
+	w := newWorld(t)
+	w.publish("chain", chain(5))
+	slow := func(context.Context, activity.Call) activity.Outcome {
+		time.Sleep(10 * time.Millisecond)
+		return activity.Outcome{Value: map[string]any{"status": int64(200)}}
+	}
+	w.http.answers(slow)
+	id := w.start("chain", nil)
+	w.eventually("the first attempt", func() bool { return len(w.http.made()) > 0 })
+	w.stop()
+	before := len(w.http.made())
+	heir := &world{t: t, url: w.url, who: w.who, http: &fakeHTTP{}}
+	heir.open()
+	heir.ends(id, "completed")
+	if total := before + len(heir.http.made()); total != 5 {
+		t.Errorf("%d attempts were made of 5 activities", total)
+	}
+	if lost := heir.count(id, execution.LeaseExpired); lost != 0 {
+		t.Errorf("a drained worker left a lease that expired")
+	}
+}
+
+// An execution that cannot be folded must say so, and must not stop others.
+func TestAnInternalFaultIsVisibleAndStaysAlone(t *testing.T) {
+	w := newWorld(t)
+	w.publish("waits", `
+  activities:
+    - {id: pause, type: wait, wait: {timer: {after: 300ms}}}
+`)
+	broken, sound := w.start("waits", nil), w.start("waits", nil)
+	w.exec(`update executions set version = 99 where id = '` + broken.String() + `'`)
+	w.ends(sound, "completed")
+	w.eventually("an incident", func() bool {
+		page, err := w.Executions(t.Context(), w.who, engine.ExecutionFilter{})
+		return err == nil && len(page.Items) == 2 && w.incident(broken)
+	})
+	w.exec(`update executions set version = 1 where id = '` + broken.String() + `'`)
+	w.ends(broken, "completed")
+}
+
+func (w *world) incident(id uuid.UUID) bool {
+	var said bool
+	w.row(`select incident is not null from executions where id = $1`, id, &said)
+	return said
+}
+
+// A database that was made for another number of partitions is refused.
+func TestThePartitionCountIsFixed(t *testing.T) {
+	url := enginetest.Database(t)
+	e, err := engine.Open(t.Context(), engine.Options{DatabaseURL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Close(context.Background())
+	if _, err := engine.Open(t.Context(), engine.Options{DatabaseURL: url, Partitions: 8}); err == nil || !strings.Contains(err.Error(), "--partitions 32") {
+		t.Errorf("answered %v", err)
+	}
+}
