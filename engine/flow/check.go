@@ -220,7 +220,7 @@ func (c *checker) template(n *node) {
 	}
 	compiled, err := expr.CompileTemplate(n.raw)
 	if err != nil {
-		c.ps.expression(n, 0, err.(*expr.Error))
+		c.ps.expression(n, 0, c.explainCut(n, err.(*expr.Error)))
 		c.values[n] = expr.Constant(n.raw)
 		return
 	}
@@ -239,21 +239,25 @@ func (c *checker) template(n *node) {
 func (c *checker) expression(n *node) {
 	bare, offset, err := expr.Unwrap(n.raw)
 	if err != nil {
-		c.ps.expression(n, 0, err.(*expr.Error))
+		c.ps.expression(n, 0, c.explainCut(n, err.(*expr.Error)))
 		return
 	}
 	program, err := expr.Compile(bare)
 	if err != nil {
-		e := err.(*expr.Error)
-		if e.Code == expr.CodeSyntax && cutByComment(c.ps.source, n) {
-			e.Hint = `YAML ends a plain text at " #": quote the expression`
-		}
-		c.ps.expression(n, offset, e)
+		c.ps.expression(n, offset, c.explainCut(n, err.(*expr.Error)))
 		return
 	}
 	c.programs[n] = program
 	c.spelling[n] = strings.TrimSpace(bare)
 	c.places[n] = []placed{{program, offset}}
+}
+
+// explainCut says so when YAML cut the text off.
+func (c *checker) explainCut(n *node, e *expr.Error) *expr.Error {
+	if (e.Code == expr.CodeSyntax || e.Code == expr.CodeWrapped) && cutByComment(c.ps.source, n) {
+		e.Hint = `YAML ends a plain text at " #": quote the expression`
+	}
+	return e
 }
 
 // cutByComment reports whether a comment follows a plain text on its line.

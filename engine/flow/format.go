@@ -191,9 +191,13 @@ func (t *tree) edgesToNeeds() {
 	}
 	for _, each := range transitions.values {
 		targets[each.get("to").text].need(each.get("from").text, joinComments(each.head, each.line))
+		transitions.foot = joinComments(transitions.foot, each.foot)
 	}
 	at := slices.Index(spec.values, transitions)
+	key := spec.keys[at]
 	spec.keys, spec.values = slices.Delete(spec.keys, at, at+1), slices.Delete(spec.values, at, at+1)
+	left := joinComments(joinComments(key.head, key.line), joinComments(transitions.line, joinComments(key.foot, transitions.foot)))
+	spec.keys[len(spec.keys)-1].foot = joinComments(spec.keys[len(spec.keys)-1].foot, left)
 }
 
 // need adds an entry to the needs of an activity.

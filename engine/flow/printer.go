@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,7 +75,7 @@ func (p *printer) entry(key, value *tree, indent int, first, head string) {
 		p.comment(indent, comment)
 	}
 	comment := joinLine(key.line, value.line)
-	p.value(strings.Repeat(" ", 0)+first+p.key(key)+":", value, indent, indent+len(first), comment)
+	p.value(first+p.key(key)+":", value, indent, indent+len(first), comment)
 	if foot := joinComments(key.foot, value.foot); foot != "" {
 		p.comment(indent+len(first), foot)
 		p.blank = true
@@ -274,12 +275,13 @@ func readsDifferently(text string) bool {
 			return true
 		}
 	}
-	digits := strings.TrimLeft(text, "+-")
-	if digits == "" || digits[0] < '0' || digits[0] > '9' {
-		return text == "<<"
-	}
-	return strings.Trim(digits, "0123456789_.:-+eExXoObBTZtz abcdefABCDEF") == ""
+	return text == "<<" || oldNumber.MatchString(text) || oldDate.MatchString(text)
 }
+
+var (
+	oldNumber = regexp.MustCompile(`^[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|[0-9_]*\.?[0-9_]*([eE][-+]?[0-9]+)?)$`)
+	oldDate   = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?$`)
+)
 
 func doubleQuoted(text string) string {
 	var out strings.Builder

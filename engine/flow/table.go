@@ -70,7 +70,7 @@ var scheduleObject = &object{title: "Schedule", doc: "A start by the clock: one 
 	f("every", duration, "A fixed interval.").such("15m"),
 	f("at", simple(instantShape), "One instant.").such("2027-01-31T09:00:00Z"),
 	f("timezone", zone, "IANA time zone of the cron fields.").or("UTC").such("Europe/Berlin"),
-	f("input", namedOf(expression), "Input of the execution: an expression for each key.").such(map[string]any{"day": `formatTime(trigger.scheduledAt, "2006-01-02")`}),
+	f("input", mapOf(expression), "Input of the execution: an expression for each key.").such(map[string]any{"day": `formatTime(trigger.scheduledAt, "2006-01-02")`}),
 	f("overlap", oneOfWords("skip", "allow", "buffer_one"), "What happens when the execution before still runs.").or("skip"),
 	f("catchUp", oneOfWords("none", "last", "all"), "Which missed times are made up for after an outage.").or("none"),
 	f("catchUpLimit", integer(1, 10000), "Most missed times made up for.").or("100"),

@@ -22,7 +22,7 @@ var activityObject = &object{title: "Activity", doc: "One node of the graph.", f
 	f("name", plainText, "What people read on the canvas.").or("the id").such("Charge the card"),
 	f("description", plainText, "Longer text for people."),
 	must(f("type", oneOfWords(activityTypes...), "What the activity does.")),
-	f("needs", listOf(choice(simple(needShape), group(needObject))), "Activities, or outcomes of activities, that it waits for.").or("none: it starts at once").such([]any{"reserve", "review.approved"}),
+	inline(f("needs", listOf(choice(simple(needShape), group(needObject))), "Activities, or outcomes of activities, that it waits for.").or("none: it starts at once").such([]any{"reserve", "review.approved"})),
 	f("queueTimeout", duration, "Ready but not started within this time is the failure timeout.queue.").or("none"),
 	inline(f("join", choice(oneOfWords("all", "every", "done", "any"), group(joinObject)), "When it runs, if it needs several.").or("all")),
 	f("when", condition, "Evaluated once, after the join; false skips the activity.").or("true").such("inputs.amount > 100"),

@@ -163,7 +163,7 @@ var forEachObject = &object{title: "Loop", doc: "Runs a body for each item.", fi
 	f("tolerate", simple(toleranceShape), "Items that may fail: a count or a percentage.").or("0").such("5%"),
 	f("activity", bodyShape, "The body: one activity."),
 	f("activities", activityList, "The body: a small graph."),
-	f("collect", namedOf(expression), "Result of an item: an expression for each key.").or("the outputs"),
+	f("collect", mapOf(expression), "Result of an item: an expression for each key.").or("the outputs"),
 }}
 
 var switchObject = &object{title: "Switch", doc: "Takes the first case that is true.", fields: []field{
@@ -181,5 +181,5 @@ var failObject = &object{title: "Fail", doc: "Ends as failed.", fields: []field{
 }}
 
 var endObject = &object{title: "End", doc: "Ends the execution as completed.", fields: []field{
-	f("output", namedOf(expression), "Output of the execution: an expression for each key."),
+	f("output", mapOf(expression), "Output of the execution: an expression for each key."),
 }}

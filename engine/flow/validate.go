@@ -61,3 +61,13 @@ func analyse(text []byte, ps *problems) (w *Workflow, name string) {
 	}
 	return w, name
 }
+
+// Plain is the Workflow of a text as a plain JSON value, as it is written.
+func Plain(text []byte) (any, error) {
+	ps := &problems{}
+	doc, _ := documentsOf(text, ps)
+	if doc == nil {
+		return nil, &LoadError{ps.report("")}
+	}
+	return doc.root.plain(), nil
+}
