@@ -49,10 +49,26 @@ func (p *Pages) facts(c *fiber.Ctx, id uuid.UUID) (executionview.Facts, error) {
 		Definition: version.Text, Activities: activitiesOf(version.Text), Events: events, Spans: timeline.Spans(events),
 		Selected: c.Query("activity"), Now: now(), MayOperate: May(c, auth.Run),
 	}
+	facts.Asked = p.asked(c, detail.Waits)
 	if detail.Parent != nil {
 		facts.Parent = detail.Parent.String()
 	}
 	return facts, nil
+}
+
+// asked says whom each open task asks. A task that the person may not see is left out.
+func (p *Pages) asked(c *fiber.Ctx, waits []execution.WaitDetail) map[string]string {
+	asked := map[string]string{}
+	for _, wait := range waits {
+		id, err := uuid.Parse(wait.Task)
+		if err != nil || len(asked) >= executionview.MostLines {
+			continue
+		}
+		if task, err := p.Door.Task(c.UserContext(), ViewOf(c).Who, id); err == nil {
+			asked[wait.Task] = candidates(task.Candidates)
+		}
+	}
+	return asked
 }
 
 // mostEvents is how much of a long history the page reads: its end. The rest is in the download.

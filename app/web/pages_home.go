@@ -49,9 +49,29 @@ func (p *Pages) home(c *fiber.Ctx) error {
 	if view.Workflows, err = p.workflowRows(ctx, who, list.Items); err != nil {
 		return err
 	}
+	if view.FirstVisit {
+		view.First = firstToRun(list.Items)
+	}
 	frame := p.frame(c, "Home", "home")
 	frame.Actions = workflows.Add()
 	return Render(c, home.Page(frame, view))
+}
+
+// firstToRun is the workflow that shows most: the one labelled so, else the first that is published.
+func firstToRun(list []engine.Workflow) string {
+	first := ""
+	for _, workflow := range list {
+		if workflow.PublishedVersion == nil {
+			continue
+		}
+		if workflow.Labels["start"] == "here" {
+			return workflow.Name
+		}
+		if first == "" {
+			first = workflow.Name
+		}
+	}
+	return first
 }
 
 func (p *Pages) favicon(c *fiber.Ctx) error {

@@ -53,6 +53,7 @@ func (b builder) detail(id string) Detail {
 	view.Words = b.detailWords(id, detail)
 	if wait := b.wait(id); wait != nil {
 		line := b.waitLine(*wait)
+		view.Words = line.Reason
 		view.Since, view.Until, view.Link, view.LinkURL = line.Since, line.Until, line.Link, line.LinkURL
 	}
 	if detail.Items != nil {
@@ -62,9 +63,7 @@ func (b builder) detail(id string) Detail {
 }
 
 func (b builder) detailWords(id string, detail execution.ActivityDetail) string {
-	switch wait := b.wait(id); {
-	case wait != nil:
-		return wait.Reason
+	switch {
 	case detail.Items != nil:
 		return itemWords(*detail.Items)
 	case detail.Status == "skipped":

@@ -24,9 +24,10 @@ type Facts struct {
 	Definition   string     // its text
 	Events       []execution.Event
 	Spans        []timeline.Span
-	Parent       string // id of the parent execution, "" when there is none
-	Worker       string // who drives it now
-	Selected     string // activity whose details are shown; "" chooses the one that matters most
+	Asked        map[string]string // who may decide, by id of the task waited for
+	Parent       string            // id of the parent execution, "" when there is none
+	Worker       string            // who drives it now
+	Selected     string            // activity whose details are shown; "" chooses the one that matters most
 	Now          time.Time
 	MayOperate   bool
 }

@@ -27,11 +27,12 @@ func TestAPersonIsWaitedFor(t *testing.T) {
 	f.Detail.Activities["ask"] = execution.ActivityDetail{Status: "waiting"}
 	f.Detail.Waits = []execution.WaitDetail{
 		{Activity: "tell", Kind: "timer", Since: *at(3), Until: at(90), Reason: "waits 90s"},
-		{Activity: "ask", Kind: "human", Since: *at(2), Task: "t-1", Reason: "group managers"},
+		{Activity: "ask", Kind: "human", Since: *at(2), Task: "t-1", Reason: "waits for a person"},
 	}
+	f.Asked = map[string]string{"t-1": "group managers"}
 	v := Build(f)
 	first := v.Lines[0]
-	if first.Text != "Waiting for a person:" || first.Name != "Manager approval" || first.LinkURL != "/tasks/t-1" || first.Reason != "group managers" {
+	if first.Text != "Waiting for a person:" || first.Name != "Manager approval" || first.LinkURL != "/tasks/t-1" || first.Reason != "asks group managers" {
 		t.Errorf("first line: %+v", first)
 	}
 	if v.Look.Tone != "person" || v.States["ask"].State != "waiting_person" || v.Detail.ID != "ask" {
@@ -82,7 +83,7 @@ func TestManyPlacesAreSummedUp(t *testing.T) {
 		f.Detail.Waits = append(f.Detail.Waits, execution.WaitDetail{Activity: "tell", Kind: "event", Since: *at(1)})
 	}
 	v := Build(f)
-	if n := len(v.Lines); n != shownLines+1 || v.Lines[n-1].Text != "and 5 more places" {
+	if n := len(v.Lines); n != MostLines+1 || v.Lines[n-1].Text != "and 5 more places" {
 		t.Errorf("%d lines, last %+v", n, v.Lines[n-1])
 	}
 }

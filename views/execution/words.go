@@ -24,8 +24,8 @@ type Line struct {
 	Advice        string // the next step after a failure
 }
 
-// shownLines is how many sentences stand in the head before they are summed up.
-const shownLines = 4
+// MostLines is how many sentences stand in the head before they are summed up.
+const MostLines = 4
 
 // lines says where it is, why it waits, what failed.
 func (b builder) lines() []Line {
@@ -44,8 +44,8 @@ func (b builder) lines() []Line {
 	if len(lines) == 0 {
 		lines = append(lines, Line{Look: state.Of(d.Status), Text: state.Of(d.Status).Word})
 	}
-	if rest := len(lines) - shownLines; rest > 0 {
-		lines = append(lines[:shownLines], Line{Look: state.Of("pending"), Text: fmt.Sprintf("and %s", ui.Plural(rest, "more place"))})
+	if rest := len(lines) - MostLines; rest > 0 {
+		lines = append(lines[:MostLines], Line{Look: state.Of("pending"), Text: fmt.Sprintf("and %s", ui.Plural(rest, "more place"))})
 	}
 	return lines
 }
@@ -110,6 +110,9 @@ func (b builder) waitLine(wait execution.WaitDetail) Line {
 	}
 	if wait.Item != "" {
 		line.Name += " (" + wait.Item + ")"
+	}
+	if asked := b.Asked[wait.Task]; asked != "" {
+		line.Reason = "asks " + asked
 	}
 	switch wait.Kind {
 	case "human":
@@ -177,14 +180,7 @@ func (b builder) nodeState(id string, detail execution.ActivityDetail) NodeState
 	n := NodeState{State: detail.Status, Label: look.Word}
 	switch wait := b.wait(id); {
 	case wait != nil && (detail.Status == "waiting" || detail.Status == "retrying" || detail.Status == "ready"):
-		since := wait.Since
-		n.Since, n.Until, n.Detail = &since, wait.Until, wait.Reason
-		if wait.Kind == "human" {
-			n.State = "waiting_person"
-		}
-		if wait.Kind == "retry" {
-			n.State, n.Label, n.Since = "retrying", b.attemptWords(id, 1), nil
-		}
+		b.parked(&n, *wait)
 	case detail.Items != nil:
 		n.Detail = itemWords(*detail.Items)
 		n.Label += ", " + n.Detail
@@ -204,6 +200,26 @@ func (b builder) nodeState(id string, detail execution.ActivityDetail) NodeState
 		n.Label += " in " + ui.Duration(detail.FinishedAt.Sub(*detail.StartedAt))
 	}
 	return n
+}
+
+// parked says in a node's few words what is waited for; scripts add since when or how long still.
+func (b builder) parked(n *NodeState, wait execution.WaitDetail) {
+	since := wait.Since
+	n.Detail = wait.Reason
+	switch wait.Kind {
+	case "human":
+		n.State, n.Label, n.Since = "waiting_person", "For a person", &since
+	case "retry":
+		n.State, n.Label, n.Until = "retrying", b.attemptWords(wait.Activity, 1), wait.Until
+	case "timer":
+		n.Label, n.Until = "Waits", wait.Until
+	case "event":
+		n.Label, n.Since = "For an event", &since
+	case "child":
+		n.Label, n.Since = "For an execution", &since
+	default:
+		n.Since = &since
+	}
 }
 
 func skipWords(reason string) string {

@@ -166,7 +166,7 @@ func Page(p ui.Page, v View) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</nav><form class=\"filters\" method=\"get\" action=\"/executions\" role=\"search\" data-filter=\"#execution-list\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</nav><form class=\"filters\" method=\"get\" action=\"/executions\" role=\"search\" hx-get=\"/executions\" hx-target=\"#execution-list\" hx-select=\"#execution-list\" hx-swap=\"outerHTML\" hx-push-url=\"true\" hx-trigger=\"input changed delay:250ms from:find input, change, submit\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -141,7 +141,7 @@ func label(s schema, name string) string {
 func help(s schema) string {
 	var parts []string
 	if description := s.text("description"); description != "" {
-		parts = append(parts, strings.TrimSpace(description))
+		parts = append(parts, strings.TrimRight(strings.TrimSpace(description), "."))
 	}
 	parts = append(parts, bounds(s)...)
 	if pattern := s.text("pattern"); pattern != "" {
@@ -169,7 +169,7 @@ func bounds(s schema) []string {
 		}
 	}
 	if low := s.number("exclusiveMinimum"); low != "" {
-		parts = append(parts, "More than "+low)
+		parts = append([]string{"More than " + low}, parts...)
 	}
 	if high := s.number("exclusiveMaximum"); high != "" {
 		parts = append(parts, "Less than "+high)

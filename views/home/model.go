@@ -15,5 +15,6 @@ type View struct {
 	Running    []lists.RunRow
 	Failed     []lists.RunRow
 	Workflows  []lists.WorkflowRow
-	FirstVisit bool // nothing was ever run here
+	FirstVisit bool   // nothing was ever run here
+	First      string // the workflow to run first
 }

@@ -103,7 +103,7 @@ func Page(p ui.Page, v View) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</nav><form class=\"filters\" method=\"get\" action=\"/tasks\" role=\"search\" data-filter=\"#task-list\"><input type=\"hidden\" name=\"show\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</nav><form class=\"filters\" method=\"get\" action=\"/tasks\" role=\"search\" hx-get=\"/tasks\" hx-target=\"#task-list\" hx-select=\"#task-list\" hx-swap=\"outerHTML\" hx-push-url=\"true\" hx-trigger=\"input changed delay:250ms from:find input, change, submit\"><input type=\"hidden\" name=\"show\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

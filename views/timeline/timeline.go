@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"weftline/views/state"
 	"weftline/views/ui"
 )
@@ -61,6 +63,8 @@ type Row struct {
 	Activity, Item, Label string
 	Look                  state.Look
 	Words                 string // "2 attempts, 1.4 s"
+	Prefix                string // of Words: what stands before the length
+	Since                 int64  // unix ms: the length counts from here while the row goes on; 0 = ended
 	Bars                  []Bar
 }
 
@@ -120,10 +124,15 @@ func row(spans []Span, chart Chart, subject Subject) Row {
 		Activity: first.Activity, Item: first.Item,
 		Label: subject.Label(first.Activity),
 		Look:  subject.Look(first.Activity, first.Item),
-		Words: words(spans, subject.Now),
 	}
+	length := ""
+	r.Prefix, length = sum(spans, subject.Now)
+	r.Words = r.Prefix + length
 	for _, span := range spans {
 		r.Bars = append(r.Bars, bar(span, chart, subject.Now))
+		if span.To == nil {
+			r.Since = first.From.UnixMilli()
+		}
 	}
 	return r
 }
@@ -182,8 +191,8 @@ func tip(span Span, now time.Time) string {
 	return what
 }
 
-// words sums a row up: how many attempts if more than one, and how long from first to last.
-func words(spans []Span, now time.Time) string {
+// sum says how many attempts there were, if more than one, and how long it was from first to last.
+func sum(spans []Span, now time.Time) (attemptWords, lengthWords string) {
 	attempts := 0
 	end := spans[0].From
 	for _, span := range spans {
@@ -194,11 +203,10 @@ func words(spans []Span, now time.Time) string {
 			end = to
 		}
 	}
-	text := ui.Duration(end.Sub(spans[0].From))
 	if attempts > 1 {
-		text = ui.Plural(attempts, "attempt") + ", " + text
+		attemptWords = ui.Plural(attempts, "attempt") + ", "
 	}
-	return text
+	return attemptWords, ui.Duration(end.Sub(spans[0].From))
 }
 
 func length(span Span, now time.Time) time.Duration {
@@ -249,4 +257,12 @@ func spoken(r Row) string {
 		text += ". " + b.Tip
 	}
 	return text
+}
+
+// words lets scripts keep the length of a row that goes on.
+func words(r Row) templ.Attributes {
+	if r.Since == 0 {
+		return nil
+	}
+	return templ.Attributes{"data-since": strconv.FormatInt(r.Since, 10), "data-prefix": r.Prefix}
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago } from './times';
+import { ago, duration } from './times';
 
 test('distances read as the server writes them', () => {
   const now = Date.UTC(2026, 2, 1, 12);
@@ -9,4 +9,11 @@ test('distances read as the server writes them', () => {
     [30 * 3_600_000, '30 h ago'], [72 * 3_600_000, '3 days ago'],
   ];
   for (const [ms, want] of cases) assert.equal(ago(now - ms, now), want);
+});
+
+test('lengths read as the server writes them', () => {
+  const cases: [number, string][] = [
+    [840, '840 ms'], [5_000, '5 s'], [12_400, '12.4 s'], [200_000, '3 min 20 s'], [7_200_000, '2 h'], [187_200_000, '2 d 4 h'],
+  ];
+  for (const [ms, want] of cases) assert.equal(duration(ms), want);
 });

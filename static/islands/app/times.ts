@@ -17,6 +17,21 @@ export function rough(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
+/** A length of time as precise as a person needs: "840 ms", "12.4 s", "3 min 20 s", as the server writes it. */
+export function duration(ms: number): string {
+  if (ms < 0) return '0 ms';
+  if (ms < 1_000) return `${Math.floor(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
+  if (ms < 3_600_000) return two(ms, 60_000, 'min', 1_000, 's');
+  if (ms < 86_400_000) return two(ms, 3_600_000, 'h', 60_000, 'min');
+  return two(ms, 86_400_000, 'd', 3_600_000, 'h');
+}
+
+function two(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const rest = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)} ${largeUnit}` + (rest > 0 ? ` ${rest} ${smallUnit}` : '');
+}
+
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 let ticking = 0;
 

@@ -1,7 +1,16 @@
 // A timeline that goes on: bars without an end grow, the axis with them.
 
-/** Rescales every growing timeline so that its axis ends at `now` (unix ms, the server's clock). */
-export function grow(now: number): void {
+import { duration } from '../app/times';
+
+/** How far the axis may grow before its ticks are too few or too close: then the server draws it anew. */
+const worthRedrawing = 1.3;
+
+/**
+ * Rescales every growing timeline so that its axis ends at `now` (unix ms, the server's clock).
+ * Answers whether one has outgrown its ticks.
+ */
+export function grow(now: number): boolean {
+  let outgrown = false;
   for (const timeline of document.querySelectorAll<HTMLElement>('[data-timeline][data-growing]')) {
     const start = Number(timeline.dataset.start);
     const drawn = Number(timeline.dataset.end) - start;
@@ -9,7 +18,12 @@ export function grow(now: number): void {
     for (const bar of timeline.querySelectorAll<SVGRectElement>('rect[data-from]')) place(bar, start, span, now);
     for (const mark of timeline.querySelectorAll<SVGElement>('.tl-axis text')) shift(mark, 'x', drawn / span);
     for (const line of timeline.querySelectorAll<SVGElement>('.tl-grid')) shift(line, 'x1', drawn / span);
+    for (const words of timeline.querySelectorAll<HTMLElement>('[data-since]')) {
+      words.textContent = `${words.dataset.prefix ?? ''}${duration(now - Number(words.dataset.since))}`;
+    }
+    if (span > drawn * worthRedrawing + 300) outgrown = true;
   }
+  return outgrown;
 }
 
 const leastPercent = 0.4;

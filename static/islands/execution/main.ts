@@ -20,7 +20,7 @@ function mount(page: HTMLElement): void {
   let selecting = false;
   const view = new GraphView(host, {
     mode: 'live',
-    label: host.getAttribute('aria-label') ?? 'Graph',
+    label: host.dataset.label ?? 'Graph',
     onSelect: (keys) => {
       if (!selecting && keys[0]) choose(page, keys[0]);
     },
@@ -37,12 +37,15 @@ function mount(page: HTMLElement): void {
   draw();
   mark();
   document.addEventListener(updated, draw);
+  document.addEventListener(updated, mark);
   document.addEventListener(updated, announce);
   window.setInterval(() => {
     if (document.hidden) return;
     if (hasClock()) draw();
   }, 1_000);
-  window.setInterval(() => !document.hidden && grow(serverNow()), 200);
+  window.setInterval(() => {
+    if (!document.hidden && grow(serverNow())) page.dispatchEvent(new Event('weftline:refresh'));
+  }, 200);
   page.addEventListener('click', (event) => {
     const link = (event.target as Element).closest<HTMLElement>('[data-select]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

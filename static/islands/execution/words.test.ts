@@ -7,8 +7,8 @@ const at = (seconds: number): string => new Date(now + seconds * 1000).toISOStri
 
 test('a wait says how long still, or since when', () => {
   assert.equal(wordsOf({ state: 'retrying', label: 'Attempt 2 of 5', until: at(8) }, now), 'Attempt 2 of 5, next in 8 s');
-  assert.equal(wordsOf({ state: 'waiting', label: 'Waiting for time', until: at(5), since: at(-1) }, now), 'Waiting for time for another 5 s');
-  assert.equal(wordsOf({ state: 'waiting_person', label: 'Waiting for a person', since: at(-180) }, now), 'Waiting for a person since 3 min');
-  assert.equal(wordsOf({ state: 'waiting', label: 'Waiting for time', until: at(-1) }, now), 'Waiting for time due now');
+  assert.equal(wordsOf({ state: 'waiting', label: 'Waits', until: at(5) }, now), 'Waits, 5 s left');
+  assert.equal(wordsOf({ state: 'waiting', label: 'Waits', until: at(-1) }, now), 'Waits, due now');
+  assert.equal(wordsOf({ state: 'waiting_person', label: 'For a person', since: at(-180) }, now), 'For a person since 3 min');
   assert.equal(wordsOf({ state: 'completed', label: 'Completed in 2 s' }, now), 'Completed in 2 s');
 });

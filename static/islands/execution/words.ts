@@ -11,15 +11,14 @@ export interface SentState {
   until?: string;
 }
 
-/** "Attempt 2 of 5, next in 8 s", "Waiting for a person since 3 min". */
+/** "Attempt 2 of 5, next in 8 s", "For a person since 3 min", "Waits, 5 s left". */
 export function wordsOf(sent: SentState, now: number): string {
-  const parts = [sent.label];
-  if (sent.until) {
-    const left = Date.parse(sent.until) - now;
-    const ahead = sent.state === 'retrying' ? 'next in' : 'for another';
-    parts.push(left > 0 ? `${ahead} ${rough(left)}` : 'due now');
-  } else if (sent.since) {
-    parts.push(`since ${rough(Math.max(0, now - Date.parse(sent.since)))}`);
-  }
-  return parts.join(sent.state === 'retrying' ? ', ' : ' ');
+  if (sent.until) return `${sent.label}, ${ahead(sent, Date.parse(sent.until) - now)}`;
+  if (sent.since) return `${sent.label} since ${rough(Math.max(0, now - Date.parse(sent.since)))}`;
+  return sent.label;
+}
+
+function ahead(sent: SentState, left: number): string {
+  if (left <= 0) return 'due now';
+  return sent.state === 'retrying' ? `next in ${rough(left)}` : `${rough(left)} left`;
 }
