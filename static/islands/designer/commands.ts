@@ -2,7 +2,7 @@
 // draft, changes it, says what was done. Whatever cannot be done throws CannotEdit
 // with words for the person.
 
-import { graphFrom } from '../graph/from-text';
+import { graphFrom, type ParsedText } from '../graph/from-text';
 import {
   drawnPort, plainPort, portsOf, readNeed, upstream, writeNeed,
   type Graph, type GraphEdge, type GraphNode, type Path,
@@ -20,15 +20,15 @@ export interface Done {
 
 export type Command = (draft: Draft) => Done;
 
-/** Runs a command; a text that was well formed stays so. */
-export function run(text: string, command: Command): Done & { change: Change; text: string } {
-  const draft = new Draft(text);
+/** Runs a command on a text, given its tree if there is one; a text that was well formed stays so. */
+export function run(text: string, command: Command, tree: ParsedText | null = null): Done & { change: Change; text: string; tree: ParsedText } {
+  const draft = new Draft(text, tree);
   const error = draft.parsed.errors[0];
   if (error) throw new CannotEdit(`The text has to be valid YAML first: ${error.message}`);
   const done = attempt(command, draft);
   const broken = draft.parsed.errors[0] ?? graphFrom(draft.parsed).error;
   if (broken) throw new CannotEdit(`This cannot be written from here; edit it in the YAML (${broken.message})`);
-  return { ...done, change: draft.change, text: draft.text };
+  return { ...done, change: draft.change, text: draft.text, tree: draft.parsed };
 }
 
 function attempt(command: Command, draft: Draft): Done {

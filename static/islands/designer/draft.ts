@@ -15,10 +15,10 @@ export type Which = 'workflow' | 'layout';
 
 export class Draft {
   readonly change: Edit[] = [];
-  private tree: ParsedText | null = null;
   private readonly eol: string;
 
-  constructor(private current: string) {
+  /** A text, and its tree if it was parsed before. */
+  constructor(private current: string, private tree: ParsedText | null = null) {
     this.eol = current.includes('\r\n') ? '\r\n' : '\n';
   }
 

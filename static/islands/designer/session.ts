@@ -89,14 +89,14 @@ export class Session {
     if (this.readonly) return this.refuse('This workflow is open for reading only');
     let done: ReturnType<typeof run>;
     try {
-      done = run(this.current, command);
+      done = run(this.current, command, this.parsed);
     } catch (e) {
       if (e instanceof CannotEdit) return this.refuse(e.message);
       throw e;
     }
     const after = done.select ?? this.chosen;
     this.history.push(this.current, { said: done.said, change: done.change, selectedBefore: this.chosen, selectedAfter: after, gesture });
-    this.become(done.change, origin);
+    this.become(done.change, origin, done.tree);
     if (done.select) this.choose(done.select);
     if (origin !== 'form') this.say(done.said);
     return true;
@@ -158,10 +158,10 @@ export class Session {
     return false;
   }
 
-  private become(change: Change, origin: Origin): void {
+  private become(change: Change, origin: Origin, tree?: ParsedText): void {
     if (change.length === 0) return;
     this.current = applied(this.current, change);
-    this.parsed = parseText(this.current);
+    this.parsed = tree ?? parseText(this.current);
     this.read();
     this.chosen = this.chosen.filter((key) => this.node(key));
     for (const l of this.listeners) l.text?.({ origin, change });
@@ -174,7 +174,6 @@ export class Session {
     if (read.error) return;
     this.graph = read.graph;
     this.positions = new Map([...this.outsidePositions, ...read.positions]);
-    const root: unknown = this.parsed.workflow?.toJS({ maxAliasCount: 20_000 });
-    this.root = isRecord(root) ? root : {};
+    this.root = read.root;
   }
 }

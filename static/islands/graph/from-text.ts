@@ -27,6 +27,8 @@ export interface TextGraph {
   name: string;
   graph: Graph;
   positions: Positions;
+  /** The whole workflow document as plain data; empty when there is an error. */
+  root: Record<string, unknown>;
   error: TextError | null;
 }
 
@@ -47,8 +49,17 @@ export function graphFromText(text: string): TextGraph {
   return graphFrom(parseText(text));
 }
 
+/** Graphs by tree: a tree is never changed, so each is read once. */
+const graphs = new WeakMap<ParsedText, TextGraph>();
+
 export function graphFrom(parsed: ParsedText): TextGraph {
-  const nothing = { name: '', graph: emptyGraph, positions: new Map() };
+  const known = graphs.get(parsed) ?? readGraph(parsed);
+  graphs.set(parsed, known);
+  return known;
+}
+
+function readGraph(parsed: ParsedText): TextGraph {
+  const nothing = { name: '', graph: emptyGraph, positions: new Map(), root: {} };
   const broken = parsed.errors[0];
   if (broken) return { ...nothing, error: broken };
   if (!parsed.workflow) {
@@ -61,13 +72,14 @@ export function graphFrom(parsed: ParsedText): TextGraph {
   }
 }
 
-function readWorkflow(doc: Document.Parsed): { name: string; graph: Graph } {
-  const root: unknown = doc.toJS({ maxAliasCount: 20_000 });
-  const spec = isRecord(root) && isRecord(root.spec) ? root.spec : {};
+function readWorkflow(doc: Document.Parsed): Pick<TextGraph, 'name' | 'graph' | 'root'> {
+  const value: unknown = doc.toJS({ maxAliasCount: 20_000 });
+  const root = isRecord(value) ? value : {};
+  const spec = isRecord(root.spec) ? root.spec : {};
   const reader = new Reader(doc);
   reader.list(spec.activities, ['spec', 'activities'], null);
-  const metadata = isRecord(root) && isRecord(root.metadata) ? root.metadata : {};
-  return { name: isText(metadata.name) ? metadata.name : '', graph: reader.finish(spec.transitions) };
+  const metadata = isRecord(root.metadata) ? root.metadata : {};
+  return { name: isText(metadata.name) ? metadata.name : '', graph: reader.finish(spec.transitions), root };
 }
 
 interface PendingEdge {

@@ -34,7 +34,7 @@ export interface Layout {
   bounds: Box;
 }
 
-export const columnGap = 72;
+export const columnGap = 60;
 export const rowGap = 28;
 /** Space around the body inside a loop's box. */
 export const bodyPadding = 20;

@@ -4,7 +4,7 @@
 import { groupBy, type Graph, type GraphNode, type Port } from './model';
 import type { Metrics } from './layout';
 
-export const nodeWidth = 232;
+export const nodeWidth = 220;
 export const headHeight = 64;
 export const portRow = 26;
 /** Extra line for the state of an activity in an execution. */

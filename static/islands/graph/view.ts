@@ -31,7 +31,7 @@ export interface ViewOptions {
 }
 
 /** Below this, a node's words are too small to read with ease. */
-const readableZoom = 0.62;
+const readableZoom = 0.58;
 
 export class GraphView {
   graph: Graph = emptyGraph;
