@@ -45,7 +45,11 @@ export default defineConfig({
   ...(startsServer && {
     webServer: {
       command: `../bin/weftline serve --addr ${new URL(url).host} --data-dir ${process.env.E2E_DATA}`,
-      env: { WEFTLINE_BOOTSTRAP_TOKEN: process.env.E2E_TOKEN ?? "", WEFTLINE_EGRESS_ALLOW: "127.0.0.0/8" },
+      env: {
+        WEFTLINE_BOOTSTRAP_TOKEN: process.env.E2E_TOKEN ?? "",
+        WEFTLINE_EGRESS_ALLOW: "127.0.0.0/8",
+        WEFTLINE_LOG_LEVEL: "warn",
+      },
       url: `${url}/readyz`,
       timeout: 60_000,
       reuseExistingServer: false,
