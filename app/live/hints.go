@@ -70,9 +70,12 @@ func (h *Hub) dispatch() {
 func (h *Hub) touch(change engine.Change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for key, topic := range h.topics {
+	if followed, ok := h.topics[topicKey{team: change.Team, name: executionName(change.Execution)}]; ok {
+		followed.touch(change)
+	}
+	for key, state := range h.states {
 		if key.team == change.Team {
-			topic.touch(change)
+			state.touch(change)
 		}
 	}
 }

@@ -18,6 +18,7 @@ func (h *Hub) subscribe(ctx context.Context, c *conn, frame fromClient) (*subscr
 	who := c.who()
 	sub := &subscription{sid: frame.SID, name: frame.Topic, wantsState: true}
 	if id, ok := executionOf(frame.Topic); ok {
+		sub.name = executionName(id)
 		return h.subscribeExecution(ctx, c, who, id, sub, frame.From)
 	}
 	found, err := h.join(c, who, frame.Topic, func() (topic, error) { return h.open(who, frame.Topic) })
@@ -53,6 +54,8 @@ func executionOf(name string) (uuid.UUID, bool) {
 	return id, err == nil
 }
 
+func executionName(id uuid.UUID) string { return "execution:" + id.String() }
+
 // join finds the topic or makes it, and starts to listen for its team.
 func (h *Hub) join(c *conn, who engine.Who, name string, make func() (topic, error)) (topic, error) {
 	h.mu.Lock()
@@ -66,6 +69,9 @@ func (h *Hub) join(c *conn, who engine.Who, name string, make func() (topic, err
 		}
 		found = made
 		h.topics[key] = found
+		if state, ok := found.(*stateTopic); ok {
+			h.states[key] = state
+		}
 		h.listen(who.Team)
 	}
 	found.join(c)
@@ -80,6 +86,7 @@ func (h *Hub) leave(c *conn, sub *subscription) {
 	if sub.topic.leave(c) && h.topics[key] == sub.topic {
 		sub.topic.close()
 		delete(h.topics, key)
+		delete(h.states, key)
 		h.unlisten(who.Team)
 	}
 }
