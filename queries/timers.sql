@@ -14,4 +14,5 @@ select due.execution_id from due, woken;
 
 -- name: NextTimer :one
 -- Seconds until the next timer; -1 when there is none, 0 when it is due.
-select coalesce(greatest(extract(epoch from min(due_at) - now()), 0), -1)::float8 as seconds from timers;
+select (case when min(due_at) is null then -1 else greatest(extract(epoch from min(due_at) - now()), 0) end)::float8 as seconds
+from timers;

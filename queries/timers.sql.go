@@ -47,7 +47,8 @@ func (q *Queries) FireTimers(ctx context.Context, batch int32) ([]uuid.UUID, err
 }
 
 const nextTimer = `-- name: NextTimer :one
-select coalesce(greatest(extract(epoch from min(due_at) - now()), 0), -1)::float8 as seconds from timers
+select (case when min(due_at) is null then -1 else greatest(extract(epoch from min(due_at) - now()), 0) end)::float8 as seconds
+from timers
 `
 
 // Seconds until the next timer; -1 when there is none, 0 when it is due.

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -134,6 +136,7 @@ func (d *driver) call(w execution.Work) (activity.Call, error) {
 		if secrets, err = d.pool.Secrets(d.ctx, d.exec.Team, w.Secrets); err != nil {
 			return call, err
 		}
+		call.Secrets = slices.Collect(maps.Values(secrets))
 	}
 	call.Input, err = execution.InputWithSecrets(d.exec.Definition.Workflow, d.exec.State, w, secrets)
 	return call, err

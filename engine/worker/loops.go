@@ -156,6 +156,9 @@ func (p *Pool) incident(id uuid.UUID, fault error) {
 
 // readUnread wakes the drivers whose executions got messages that no hint told of.
 func (p *Pool) readUnread(ctx context.Context) error {
+	if p.Active() == 0 {
+		return nil
+	}
 	ids, err := p.Queue.Unread(ctx)
 	if err != nil {
 		return err
