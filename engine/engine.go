@@ -33,6 +33,7 @@ type Options struct {
 	OutputLimit  int                // bytes of an activity's output (16 MiB)
 	Grace        time.Duration      // how long Close lets running activities finish (20 s)
 	Activities   *activity.Registry // kinds that this process runs; emit is added
+	SecretKeys   [][]byte           // of 32 bytes: the first encrypts secrets, all decrypt; none = no secrets
 	Version      string             // of the program, shown in the worker registry
 	Region, Zone string
 	Labels       map[string]string
@@ -71,6 +72,7 @@ type Engine struct {
 	options  Options
 	db       *pgxpool.Pool
 	identity *Identity
+	vault    *Vault
 	bus      *notify.Bus
 	timers   *timer.Loop
 }
@@ -89,7 +91,13 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 		db.Close()
 		return nil, err
 	}
-	e := &Engine{options: options, db: db, identity: NewIdentity(db), watchers: newWatchers()}
+	vault, err := NewVault(db, options.SecretKeys...)
+	if err != nil {
+		st.Close()
+		db.Close()
+		return nil, err
+	}
+	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: vault, watchers: newWatchers()}
 	e.assemble(st)
 	return e, nil
 }
@@ -118,6 +126,7 @@ func (e *Engine) assemble(st *store.Store) {
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Activities: e.options.Activities, Mode: e.options.Mode,
 		OutputLimit: e.options.OutputLimit, Grace: e.options.Grace, Log: e.options.Log,
+		Secrets:  e.vault.values,
 		Hint:     func(hint notify.Hint) { e.bus.Send(hint) },
 		Changed:  e.watchers.tell,
 		TimerSet: func(wait time.Duration) { e.timers.Nudge(wait) },
@@ -191,6 +200,9 @@ func (e *Engine) Close(ctx context.Context) {
 
 // Identity knows who may come in.
 func (e *Engine) Identity() *Identity { return e.identity }
+
+// Vault keeps the secrets of teams.
+func (e *Engine) Vault() *Vault { return e.vault }
 
 // heard takes a hint of another replica.
 func (e *Engine) heard(hint notify.Hint) {

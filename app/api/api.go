@@ -15,6 +15,7 @@ import (
 type API struct {
 	door     engine.Door
 	identity Identity
+	vault    Vault
 	health   Health
 	table    func() []openapi.Operation
 }
@@ -23,13 +24,14 @@ type API struct {
 type Options struct {
 	Door     engine.Door
 	Identity Identity
+	Vault    Vault
 	Health   Health
 	Table    func() []openapi.Operation // the API's part of the route table
 }
 
 // New makes the handlers.
 func New(o Options) *API {
-	return &API{door: o.Door, identity: o.Identity, health: o.Health, table: o.Table}
+	return &API{door: o.Door, identity: o.Identity, vault: o.Vault, health: o.Health, table: o.Table}
 }
 
 func who(c *fiber.Ctx) engine.Who { return auth.Who(c) }

@@ -15,6 +15,7 @@ import (
 	"weftline/app/examples"
 	"weftline/app/localpg"
 	"weftline/app/metrics"
+	"weftline/app/secretkey"
 	"weftline/app/web"
 	"weftline/engine"
 	"weftline/engine/activity"
@@ -56,7 +57,11 @@ func startApplication(ctx context.Context, c *config.Config, log *slog.Logger) (
 	if err := migrations.Up(ctx, url); err != nil {
 		return nil, err
 	}
-	if a.engine, err = engine.Open(ctx, a.engineOptions(url)); err != nil {
+	keys, err := a.secretKeys()
+	if err != nil {
+		return nil, err
+	}
+	if a.engine, err = engine.Open(ctx, a.engineOptions(url, keys)); err != nil {
 		return nil, err
 	}
 	a.identity = a.engine.Identity()
@@ -64,10 +69,19 @@ func startApplication(ctx context.Context, c *config.Config, log *slog.Logger) (
 	return a, nil
 }
 
-func (a *application) engineOptions(url string) engine.Options {
+// secretKeys are those of the setting, else the one of the data folder of a private database. Without either
+// the server keeps no secrets.
+func (a *application) secretKeys() ([][]byte, error) {
+	if a.config.SecretKey == "" && a.postgres != nil {
+		return secretkey.InFolder(a.config.DataDir)
+	}
+	return secretkey.Parse(a.config.SecretKey)
+}
+
+func (a *application) engineOptions(url string, keys [][]byte) engine.Options {
 	c := a.config
 	return engine.Options{
-		DatabaseURL: url, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode),
+		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode),
 		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, Grace: graceOfWork, Activities: a.activities(),
 		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels, Log: a.log,
 	}
@@ -114,7 +128,7 @@ func (a *application) server(person engine.Person, addr net.Addr) *web.Server {
 	m := metrics.New()
 	m.Register(backlogFigures(a.engine)...)
 	return web.New(web.Options{
-		Door: a.engine, Identity: a.identity, Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
+		Door: a.engine, Identity: a.identity, Vault: a.engine.Vault(), Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
 		Local: &person, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
 	})
 }

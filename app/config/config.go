@@ -22,6 +22,7 @@ type Config struct {
 	LocalModeAnyAddress bool   // local mode may listen on another address than loopback
 	TLSClientCA         string // file of certificate authorities (PEM) whose clients are remote workers
 	BootstrapToken      string // an admin token of this value is made at start
+	SecretKey           string // keys that encrypt secrets, base64, the first one encrypts; "" = see docs
 	Examples            bool   // load the example workflows on first start, serve their demo endpoints
 	EgressAllow         []netip.Prefix
 

@@ -45,6 +45,8 @@ var settings = []Setting{
 		Help: "let local mode, where everybody is admin, listen on an address that other machines reach", value: func(c *Config) flag.Value { return (*onOff)(&c.LocalModeAnyAddress) }},
 	{Group: Web, Name: "bootstrap-token", Env: "WEFTLINE_BOOTSTRAP_TOKEN", Form: "TOKEN", EnvOnly: true, Secret: true,
 		Help: "make an admin token of this value at start, for automation", value: func(c *Config) flag.Value { return (*text)(&c.BootstrapToken) }},
+	{Group: Web, Name: "secret-key", Env: "WEFTLINE_SECRET_KEY", Form: "BASE64,…", EnvOnly: true, Secret: true,
+		Help: "32 bytes that encrypt secrets, further ones still decrypt; without it a private database has a key of its own in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.SecretKey) }},
 	{Group: Web, Name: "tls-client-ca", Env: "WEFTLINE_TLS_CLIENT_CA", Form: "FILE",
 		Help: "authorities (PEM) whose client certificates identify remote workers", value: func(c *Config) flag.Value { return (*text)(&c.TLSClientCA) }},
 	{Group: Web, Name: "egress-allow", Env: "WEFTLINE_EGRESS_ALLOW", Form: "CIDR,…",

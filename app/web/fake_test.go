@@ -141,6 +141,15 @@ func (f *fakeIdentity) Once(_ context.Context, _ engine.Who, operation, key stri
 	return answer, err
 }
 
+// fakeVault keeps nothing.
+type fakeVault struct{}
+
+func (fakeVault) PutSecret(context.Context, engine.Who, string, string) error { return nil }
+func (fakeVault) DeleteSecret(context.Context, engine.Who, string) error      { return nil }
+func (fakeVault) Secrets(context.Context, engine.Who, engine.PageRequest) (engine.Page[engine.Secret], error) {
+	return engine.Page[engine.Secret]{}, nil
+}
+
 type alwaysReady struct{}
 
 func (alwaysReady) Ready(context.Context) error { return nil }
@@ -150,7 +159,7 @@ func newTestServer(t *testing.T, change func(*Options)) (*Server, *fakeDoor) {
 	door := &fakeDoor{}
 	options := Options{
 		Door: door, Identity: &fakeIdentity{answers: map[string]json.RawMessage{}, bodies: map[string]string{}},
-		Health: alwaysReady{}, Log: slog.New(slog.DiscardHandler), Metrics: metrics.New(), PayloadMax: 1 << 20,
+		Vault: fakeVault{}, Health: alwaysReady{}, Log: slog.New(slog.DiscardHandler), Metrics: metrics.New(), PayloadMax: 1 << 20,
 	}
 	if change != nil {
 		change(&options)

@@ -145,6 +145,10 @@ func teamRoutes(a *api.API) []Route {
 		{Method: post, Path: "/tokens", Needs: auth.Read, Handle: a.CreateToken,
 			Says: "Makes a token; its value is answered this once. Service accounts are for admins.", Takes: engine.TokenRequest{}, Answers: api.NewToken{}, Status: 201},
 		{Method: remove, Path: "/tokens/:id", Needs: auth.Admin, Handle: a.DeleteToken, Says: "Withdraws a token.", Status: 204},
+		{Method: get, Path: "/secrets", Needs: auth.Read, Handle: a.Secrets,
+			Says: "Lists the names of the team's secrets; nothing answers a value.", Query: paging, Answers: api.Page[engine.Secret]{}},
+		{Method: put, Path: "/secrets/:name", Needs: auth.Admin, Handle: a.PutSecret, Says: "Keeps a secret under a name.", Takes: api.SecretValue{}, Status: 204},
+		{Method: remove, Path: "/secrets/:name", Needs: auth.Admin, Handle: a.DeleteSecret, Says: "Forgets a secret.", Status: 204},
 		{Method: get, Path: "/audit", Needs: auth.Admin, Handle: a.Audit,
 			Says: "Who did what, newest first.", Query: append([]string{"actor", "action"}, paging...), Answers: api.Page[engine.AuditEntry]{}},
 	}

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Door       engine.Door
 	Identity   Identity
+	Vault      api.Vault
 	Health     api.Health
 	Log        *slog.Logger
 	Metrics    *metrics.Metrics
@@ -86,7 +87,7 @@ func New(o Options) *Server {
 	s.app.Server().KeepHijackedConns = true // sockets are the hub's own, see package live
 	s.app.Use(identify, secure, s.observe, drainBody, s.refuseWhileDraining, s.refuseForeignHosts)
 	s.app.Get(staticPrefix+"*", serveStatic)
-	calls := api.New(api.Options{Door: o.Door, Identity: o.Identity, Health: o.Health, Table: s.operations})
+	calls := api.New(api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Health: o.Health, Table: s.operations})
 	s.routes = append(table(calls, s.hub, o.Metrics), append(s.pages.Routes(), o.Mounts...)...)
 	for _, route := range s.routes {
 		s.app.Add(route.Method, route.Path, s.guard(route))
