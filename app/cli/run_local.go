@@ -14,6 +14,7 @@ import (
 	"weftline/app/config"
 	"weftline/app/strictjson"
 	"weftline/engine"
+	"weftline/engine/flow"
 )
 
 // runLocally runs a file on an engine in this process, over a temporary private PostgreSQL (or DATABASE_URL),
@@ -22,6 +23,11 @@ func runLocally(ctx context.Context, t Terminal, file string, input map[string]a
 	text, err := readFile(t, file)
 	if err != nil {
 		return err
+	}
+	report := flow.Validate(text)
+	if !report.Valid {
+		writeLines(t.Err, file, report)
+		return exit(1)
 	}
 	folder, err := os.MkdirTemp("", "weftline-run-")
 	if err != nil {
@@ -42,7 +48,7 @@ func runLocally(ctx context.Context, t Terminal, file string, input map[string]a
 		return err
 	}
 	local := localRun{t: t, door: app.engine, who: localWho(person), flags: f}
-	id, err := local.start(ctx, file, text, input)
+	id, err := local.start(ctx, report.Name, text, input)
 	if err != nil {
 		return err
 	}
@@ -57,21 +63,16 @@ type localRun struct {
 	flags runFlags
 }
 
-func (l *localRun) start(ctx context.Context, file string, text []byte, input map[string]any) (uuid.UUID, error) {
-	report := l.door.Validate(ctx, text)
-	if !report.Valid {
-		writeLines(l.t.Err, file, report)
-		return uuid.Nil, exit(1)
-	}
-	draft, err := l.door.Draft(ctx, l.who, report.Name)
+func (l *localRun) start(ctx context.Context, name string, text []byte, input map[string]any) (uuid.UUID, error) {
+	draft, err := l.door.Draft(ctx, l.who, name)
 	create := err != nil
-	if _, err := l.door.SaveDraft(ctx, l.who, report.Name, text, draft.ETag, create); err != nil {
+	if _, err := l.door.SaveDraft(ctx, l.who, name, text, draft.ETag, create); err != nil {
 		return uuid.Nil, explained(err)
 	}
-	if _, _, err := l.door.Publish(ctx, l.who, report.Name, "weftline run"); err != nil {
+	if _, _, err := l.door.Publish(ctx, l.who, name, "weftline run"); err != nil {
 		return uuid.Nil, explained(err)
 	}
-	started, err := l.door.Start(ctx, l.who, engine.StartRequest{Workflow: report.Name, Input: input})
+	started, err := l.door.Start(ctx, l.who, engine.StartRequest{Workflow: name, Input: input})
 	return started.ID, explained(err)
 }
 
