@@ -27,9 +27,9 @@ type frame struct {
 	work  int // bytes built or walked so far
 }
 
-// turn counts one evaluation of a predicate body.
-func (f *frame) turn() error {
-	f.turns++
+// turn counts one evaluation of a predicate body; a large body counts more than once.
+func (f *frame) turn(weight int) error {
+	f.turns += weight
 	if f.turns > maxTurns {
 		return &Error{Code: CodeLimit, Message: fmt.Sprintf("the expression went through more than %d items", maxTurns),
 			Hint: "do the loop in a for_each or script activity"}

@@ -190,6 +190,8 @@ func TestCompileErrorsHaveACodeAndAWayOut(t *testing.T) {
 		{strings.Repeat("1+", 3000) + "1", "E306", "bytes"},
 		{strings.Repeat("1+", 1500) + "1", "E306", "1000"},
 		{`map([1], #foo)`, "E302", "#index"},
+		{strings.Repeat("1 < (", 500) + "1" + strings.Repeat(") < 1", 500), "E306", "bytes"},
+		{strings.Repeat("1<(", 300) + "1" + strings.Repeat(")<1", 300), "E306", "parts"},
 	} {
 		_, err := expr.Compile(c.source)
 		var e *expr.Error

@@ -147,7 +147,7 @@ func (c *compiler) matches(n *ast.BinaryNode) evaluator {
 		if !isText || !isPattern {
 			return nil, mismatch("matches", a, b, "it compares a text with a pattern")
 		}
-		if err := f.spend(len(text) * (1 + len(pattern)/16)); err != nil {
+		if err := f.spend(len(text) * (1 + len(pattern)/2)); err != nil {
 			return nil, err
 		}
 		re := fixed

@@ -36,12 +36,14 @@ func (c *compiler) predicate(n ast.Node, name string, args []ast.Node) evaluator
 	list := c.node(args[0])
 	var each evaluator
 	var rest []evaluator
+	weight := 1
 	if len(args) > 1 {
 		predicate, ok := args[1].(*ast.PredicateNode)
 		if !ok {
 			return c.fail(n, CodeFunction, name+" needs a predicate", "")
 		}
 		each = c.node(predicate.Node)
+		weight += size(predicate.Node) / 50
 		rest = c.nodes(args[2:])
 	}
 	return c.at(n, func(f *frame) (any, error) {
@@ -59,16 +61,22 @@ func (c *compiler) predicate(n ast.Node, name string, args []ast.Node) evaluator
 		}
 		item, index, acc := f.item, f.index, f.acc
 		defer func() { f.item, f.index, f.acc = item, index, acc }()
-		return run(f, items, bodyOf(f, each), more)
+		return run(f, items, bodyOf(f, each, weight), more)
 	})
 }
 
-func bodyOf(f *frame, each evaluator) body {
+func size(node ast.Node) int {
+	left := MaxNodes * 2
+	within(node, &left)
+	return MaxNodes*2 - left
+}
+
+func bodyOf(f *frame, each evaluator, weight int) body {
 	if each == nil {
 		return nil
 	}
 	return func(item any, index int) (any, error) {
-		if err := f.turn(); err != nil {
+		if err := f.turn(weight); err != nil {
 			return nil, err
 		}
 		f.item, f.index = item, index

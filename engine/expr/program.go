@@ -19,7 +19,7 @@ const (
 	MaxSource = 4 << 10 // bytes
 	MaxNodes  = 1000
 	maxTurns  = 100_000  // predicate bodies evaluated
-	maxWork   = 64 << 20 // bytes built or walked
+	maxWork   = 32 << 20 // bytes built or walked
 	maxDepth  = 500      // of data that is walked
 )
 
@@ -129,7 +129,43 @@ func parse(text string) (root ast.Node, err error) {
 	if failed != nil {
 		return nil, syntaxError(text, failed)
 	}
+	if left := MaxNodes * 2; !within(tree.Node, &left) {
+		return nil, tooManyParts().locate(text, 0, 1)
+	}
 	return tree.Node, nil
+}
+
+// within counts visits down to the leaves. A chain of comparisons shares its middle operands, so that a
+// small tree can take exponentially many visits.
+func within(node ast.Node, left *int) bool {
+	*left--
+	if *left < 0 {
+		return false
+	}
+	for _, child := range parts(node) {
+		if child != nil && !within(child, left) {
+			return false
+		}
+	}
+	return true
+}
+
+// parts are all nodes below a node, those of calls and members too.
+func parts(node ast.Node) []ast.Node {
+	switch n := node.(type) {
+	case *ast.MemberNode:
+		return []ast.Node{n.Node, n.Property}
+	case *ast.CallNode:
+		return n.Arguments
+	case *ast.VariableDeclaratorNode:
+		return []ast.Node{n.Value, n.Expr}
+	}
+	return children(node)
+}
+
+func tooManyParts() *Error {
+	return &Error{Code: CodeLimit, Message: fmt.Sprintf("the expression has more than %d parts", MaxNodes),
+		Hint: "move a part of it into spec.variables or a set activity"}
 }
 
 func syntaxError(text string, failed error) *Error {
@@ -140,8 +176,7 @@ func syntaxError(text string, failed error) *Error {
 	}
 	e.Message = at.Message
 	if strings.Contains(e.Message, "maximum allowed nodes") {
-		e.Code, e.Message = CodeLimit, fmt.Sprintf("the expression has more than %d parts", MaxNodes)
-		e.Hint = "move a part of it into spec.variables or a set activity"
+		e = tooManyParts()
 	} else {
 		e.Message, e.Hint = plainSyntax(text, e.Message)
 	}
