@@ -10,14 +10,16 @@ import (
 // Apply folds one event into the state. An event that may not come now is refused with an error that wraps
 // ErrIllegalTransition, and changes nothing. Apply evaluates no expression: what was computed is in the
 // event, so a replay needs nothing but the history and the definition.
-func Apply(wf *flow.Workflow, st *State, ev Event) error {
+func Apply(wf *flow.Workflow, st *State, ev Event) error { return apply(wf, st, &ev) }
+
+func apply(wf *flow.Workflow, st *State, ev *Event) error {
 	if ev.Seq != st.Seq+1 {
-		return illegal(ev, "the next event is %d", st.Seq+1)
+		return illegal(*ev, "the next event is %d", st.Seq+1)
 	}
 	if !fits(ev) {
-		return illegal(ev, "it carries %T", ev.Data)
+		return illegal(*ev, "it carries %T", ev.Data)
 	}
-	f := fold{wf: wf, st: st, ev: &ev, at: millis(ev.At)}
+	f := fold{wf: wf, st: st, ev: ev, at: millis(ev.At)}
 	var err error
 	if ev.Activity == "" {
 		err = f.workflow()
@@ -33,7 +35,7 @@ func Apply(wf *flow.Workflow, st *State, ev Event) error {
 }
 
 // fits: a payload is of the type its event carries.
-func fits(ev Event) bool {
+func fits(ev *Event) bool {
 	if ev.Data == nil {
 		return true
 	}
@@ -42,6 +44,10 @@ func fits(ev Event) bool {
 		return ev.Type == ActivityCompleted
 	case *Ready:
 		return ev.Type == ActivityReady
+	case *Created:
+		return ev.Type == WorkflowCreated
+	case *Ended:
+		return ev.Type.Terminal()
 	}
 	want := newPayload(ev.Type)
 	return want != nil && reflect.TypeOf(want) == reflect.TypeOf(ev.Data) && !reflect.ValueOf(ev.Data).IsNil()

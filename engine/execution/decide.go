@@ -15,24 +15,19 @@ import (
 // applied; Advance goes on from there.
 func New(wf *flow.Workflow, start Start, now time.Time) (*State, []Event, error) {
 	st := &State{}
-	d := decider{wf: wf, st: st, now: millis(now)}
+	d := decider{wf: wf, st: st, now: millis(now), events: make([]Event, 0, 8)}
 	created := Created(start)
+	created.Input, created.Trigger = solidObject(start.Input), solidObject(start.Trigger)
 	d.emit(WorkflowCreated, &created)
 	d.emit(WorkflowValidated, nil)
-	events := d.events
-	for _, ev := range events {
-		if err := Apply(wf, st, ev); err != nil {
+	for i := range d.events {
+		if err := apply(wf, st, &d.events[i]); err != nil {
 			return nil, nil, err
 		}
 	}
-	for st.Drives == 0 && st.Ending == nil && !st.Terminal() {
-		more := decideAndApply(wf, st, now)
-		if len(more) == 0 {
-			break
-		}
-		events = append(events, more...)
+	for st.Drives == 0 && st.Ending == nil && d.step() {
 	}
-	return st, events, nil
+	return st, d.events, nil
 }
 
 // Decide answers the next decision as events that belong together, in a fixed order; none when everything
@@ -46,25 +41,23 @@ func Decide(wf *flow.Workflow, st *State, now time.Time) []Event {
 // Advance decides and applies until nothing follows, and answers all events, applied. What it leaves is
 // pending work, waits, timers, or an end.
 func Advance(wf *flow.Workflow, st *State, now time.Time) []Event {
-	var all []Event
-	for {
-		events := decideAndApply(wf, st, now)
-		if len(events) == 0 {
-			return all
-		}
-		all = append(all, events...)
+	d := decider{wf: wf, st: st, now: millis(now)}
+	for d.step() {
 	}
+	return d.events
 }
 
-// decideAndApply panics if the core refuses its own decision, which is a fault of the core.
-func decideAndApply(wf *flow.Workflow, st *State, now time.Time) []Event {
-	events := Decide(wf, st, now)
-	for i := range events {
-		if err := Apply(wf, st, events[i]); err != nil {
+// step decides once and applies that; false when nothing follows. It panics if the core refuses its own
+// decision, which is a fault of the core.
+func (d *decider) step() bool {
+	d.base = len(d.events)
+	d.decide()
+	for i := d.base; i < len(d.events); i++ {
+		if err := apply(d.wf, d.st, &d.events[i]); err != nil {
 			panic(fmt.Sprintf("the core refused its own decision: %v", err))
 		}
 	}
-	return events
+	return len(d.events) > d.base
 }
 
 // decider turns the state, as it is at now, into events.
@@ -73,6 +66,7 @@ type decider struct {
 	st     *State
 	now    int64
 	events []Event
+	base   int // events before this one are applied
 }
 
 func (d *decider) emit(t EventType, data any) { d.emitAt(t, place{}, 0, d.now, data) }
@@ -88,7 +82,7 @@ func (d *decider) about(t EventType, p place, data any) {
 
 func (d *decider) emitAt(t EventType, p place, attempt int, at int64, data any) {
 	d.events = append(d.events, Event{
-		Seq: d.st.Seq + int64(len(d.events)) + 1, Type: t, At: instant(at),
+		Seq: d.st.Seq + int64(len(d.events)-d.base) + 1, Type: t, At: instant(at),
 		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: attempt, Data: data,
 	})
 }
@@ -259,7 +253,7 @@ func (d *decider) dispatch() bool {
 			d.about(ActivityDispatched, p, nil)
 		}
 	}
-	return len(d.events) > 0
+	return len(d.events) > d.base
 }
 
 const defaultParallel = 50

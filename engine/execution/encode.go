@@ -82,12 +82,43 @@ func appendPayload(b []byte, data any) ([]byte, error) {
 		return appendCompleted(b, d)
 	case *Ready:
 		return appendReady(b, d)
+	case *Created:
+		return appendCreated(b, d)
 	case *Ended:
 		if d.Error == nil && d.Note == "" && d.By == "" && d.Reason == "" && d.Compensation == "" {
 			return appendOutput(b, d.Output)
 		}
 	}
 	return appendReflected(b, data)
+}
+
+// appendCreated writes what every execution has; the rest comes from reflection.
+func appendCreated(b []byte, d *Created) ([]byte, error) {
+	if d.Labels != nil || d.Deadline != nil || d.StartAt != nil || d.Parent != nil || d.Children != nil || d.Depth > 0 || d.NeedsPermit {
+		return appendReflected(b, d)
+	}
+	b = append(b, `{"id":`...)
+	b = appendString(b, d.ID.String())
+	b = append(b, `,"workflow":`...)
+	b = appendString(b, d.Workflow)
+	b = append(b, `,"version":`...)
+	b = strconv.AppendInt(b, int64(d.Version), 10)
+	b = appendText(b, `,"contentHash":`, d.ContentHash)
+	b = appendText(b, `,"mode":`, d.Mode)
+	b = appendText(b, `,"correlationId":`, d.CorrelationID)
+	b = appendText(b, `,"priority":`, d.Priority)
+	b = appendText(b, `,"startedBy":`, d.StartedBy)
+	b = appendText(b, `,"team":`, d.Team)
+	var err error
+	for _, m := range []struct {
+		name   string
+		object map[string]any
+	}{{`,"input":`, d.Input}, {`,"trigger":`, d.Trigger}} {
+		if len(m.object) > 0 && err == nil {
+			b, err = appendObject(append(b, m.name...), m.object)
+		}
+	}
+	return append(b, '}'), err
 }
 
 func appendCompleted(b []byte, d *Completed) ([]byte, error) {

@@ -24,13 +24,17 @@ type reader struct {
 // Mask stands for a value that must not be stored or shown.
 const Mask = "***"
 
-func (r reader) eval(p *expr.Program) (any, error) { return p.Eval(r.env(p.References())) }
+func (r reader) eval(p *expr.Program) (any, error) {
+	v, err := p.Eval(r.env(p.References()))
+	return solid(v), err
+}
 
 func (r reader) value(v *expr.Value) (any, error) {
 	if literal, ok := v.Literal(); ok {
 		return literal, nil
 	}
-	return v.Eval(r.env(v.References()))
+	got, err := v.Eval(r.env(v.References()))
+	return solid(got), err
 }
 
 func (r reader) condition(p *expr.Program) (bool, error) { return p.EvalBool(r.env(p.References())) }

@@ -25,7 +25,7 @@ func (d *decider) park(p place) {
 		err = d.startLoop(p)
 	}
 	if err != nil {
-		d.events = nil
+		d.events = d.events[:d.base]
 		d.failed(p, asFailure(err))
 	}
 }

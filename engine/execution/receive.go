@@ -65,10 +65,11 @@ func (d *decider) result(r *Result) error {
 	case r.Child != nil:
 		d.childBegun(p, r.Child)
 	case p.act.Type == flow.TypeSwitch:
-		outcome, _ := r.Value.(map[string]any)["outcome"].(string)
-		d.finishTurn(p, r.Value, outcome)
+		value, _ := r.Value.(map[string]any)
+		outcome, _ := value["outcome"].(string)
+		d.finishTurn(p, solid(r.Value), outcome)
 	default:
-		d.finishTurn(p, r.Value, "")
+		d.finishTurn(p, solid(r.Value), "")
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func StartAttempt(wf *flow.Workflow, st *State, w Work, worker string, now time.
 
 func (d *decider) childBegun(p place, c *ChildRef) {
 	d.about(ChildStarted, p, &ChildBegun{
-		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: c.Input, Wait: c.Wait,
+		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: solidObject(c.Input), Wait: c.Wait,
 	})
 	if !c.Wait {
 		d.complete(p, map[string]any{"output": nil, "executionId": c.Execution.String(), "status": "started"}, "")
@@ -135,7 +136,7 @@ func (d *decider) childEnded(c *ChildEnded) error {
 	over := &ChildOver{Execution: c.Execution, Status: c.Status, Error: c.Error}
 	if c.Status == StatusCompleted {
 		d.about(ChildCompleted, p, over)
-		d.finishTurn(p, map[string]any{"output": c.Output, "executionId": c.Execution.String(), "status": c.Status}, "")
+		d.finishTurn(p, map[string]any{"output": solid(c.Output), "executionId": c.Execution.String(), "status": c.Status}, "")
 		return nil
 	}
 	d.about(ChildFailed, p, over)
@@ -170,8 +171,8 @@ func (d *decider) signal(s *Signal) error {
 	if s.ID != "" && d.st.Seen[s.ID] {
 		return stale("signal %s was received before", s.ID)
 	}
-	kept := keptSignal{Seq: d.st.Seq + 1, ID: s.ID, Name: s.Name, Payload: s.Payload, At: d.now}
-	rec := &Received{ID: s.ID, Name: s.Name, Payload: s.Payload, By: s.By, Direct: s.Direct}
+	kept := keptSignal{Seq: d.st.Seq + 1, ID: s.ID, Name: s.Name, Payload: solid(s.Payload), At: d.now}
+	rec := &Received{ID: s.ID, Name: s.Name, Payload: kept.Payload, By: s.By, Direct: s.Direct}
 	d.emit(SignalReceived, rec)
 	p, found := d.listener(s, kept)
 	if !found {
@@ -216,14 +217,14 @@ func (d *decider) vote(v *Vote) error {
 	if err != nil {
 		return err
 	}
-	voted := &TaskVoted{Task: v.Task, By: v.By, Outcome: v.Outcome, Form: v.Form, Comment: v.Comment, At: v.At.UTC().Truncate(time.Millisecond)}
+	voted := &TaskVoted{Task: v.Task, By: v.By, Outcome: v.Outcome, Form: solid(v.Form), Comment: v.Comment, At: v.At.UTC().Truncate(time.Millisecond)}
 	d.about(HumanTaskVoted, p, voted)
 	if !v.Decides {
 		return nil
 	}
 	d.about(HumanTaskDecided, p, &TaskDecided{Task: v.Task, By: v.By, Outcome: v.Outcome})
 	votes := append(slices.Clone(p.run.Wait.Votes), *voted)
-	result := taskResult(v.Outcome, v.Form, v.By, text(millis(v.At)), orNull(v.Comment), votes)
+	result := taskResult(v.Outcome, voted.Form, v.By, text(millis(v.At)), orNull(v.Comment), votes)
 	untaken := failure("human."+v.Outcome, classExternal, "%s decided %q", v.By, v.Outcome)
 	untaken.Detail = result
 	p.run = ended(p.run)
@@ -298,7 +299,7 @@ func (d *decider) retry(r *Retry) error {
 	if r.From != "" && d.wf.Graph.ByID[r.From] == nil {
 		return stale("there is no activity %s", r.From)
 	}
-	d.emit(WorkflowRetried, &Retried{By: r.By, From: r.From, Item: r.Item, Input: r.Input, Note: r.Note})
+	d.emit(WorkflowRetried, &Retried{By: r.By, From: r.From, Item: r.Item, Input: solidObject(r.Input), Note: r.Note})
 	return nil
 }
 
