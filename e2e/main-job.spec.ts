@@ -1,0 +1,155 @@
+// The main job, as a person does it: draw, review, publish, run by form, watch live,
+// approve in the inbox, see it completed. Once by mouse, once by keyboard alone.
+import { DesignerPage, tabTo } from "./designer-page";
+import { expect, test } from "./quiet";
+
+test.setTimeout(240_000);
+
+const slow = { timeout: 30_000 };
+
+test("by mouse", async ({ page, baseURL }) => {
+  const designer = new DesignerPage(page);
+  await page.goto("/workflows");
+  await page.getByRole("link", { name: "New workflow" }).click();
+  await page.getByLabel("Name").fill("travel-request");
+  await page.getByRole("button", { name: "Open the designer" }).click();
+  await expect(designer.node("Start")).toBeVisible(slow);
+
+  // The input of the workflow makes the form that starts it.
+  const input = page.locator('.ds-field[data-path="spec.input"]');
+  await input.getByRole("button", { name: "Add a field" }).click();
+  await input.getByLabel("Name").last().fill("amount");
+  await input.getByLabel("Type").last().selectOption("integer");
+
+  // Start → http, dragged onto the canvas and connected by dragging.
+  const start = (await designer.node("Start").boundingBox())!;
+  await designer.drag(designer.palette("http"), { x: start.x + 420, y: start.y + 160 });
+  await expect(designer.node("request")).toBeVisible();
+  await designer.field("name").fill("Look up the trip");
+  await designer.field("inputs.url").fill(`${baseURL}/healthz`);
+  await designer.connect("Start", "success", "Look up the trip");
+
+  // → switch, clicked: it comes after the selected activity.
+  await designer.node("Look up the trip").locator(".gv-card").click();
+  await designer.palette("switch").click();
+  const cases = page.locator('.ds-field[data-path="switch.cases"]');
+  await cases.getByRole("textbox").nth(0).fill("large");
+  await cases.getByRole("textbox").nth(1).fill("inputs.amount > 100");
+  await designer.field("switch.default").fill("small");
+
+  // small → http → wait 5 s → set
+  await designer.port("decide", "small").click();
+  await page.getByRole("option", { name: "HTTP request" }).click();
+  await designer.field("inputs.url").fill(`${baseURL}/healthz`);
+  await designer.palette("wait").click();
+  await expect(designer.field("wait.timer.after")).toHaveValue("5s");
+  await designer.palette("set").click();
+  await designer.field("name").fill("Note the result");
+
+  // large → a person → the same set
+  await designer.port("decide", "large").click();
+  await page.getByRole("option", { name: "Human task" }).click();
+  await designer.field("human.title").fill("May this trip be booked?");
+  await page.keyboard.press("Control+Shift+G");
+  await page.keyboard.press("1");
+  await designer.connect("approve", "approved", "Note the result");
+
+  await designer.saved();
+  await page.screenshot({ path: "shots/designer.png" });
+  await page.getByRole("link", { name: "Review and publish" }).click();
+  await expect(page.getByRole("heading", { name: "What it affects" })).toBeVisible(slow);
+  await page.getByLabel("Message").fill("The first way to ask for a trip");
+  await page.screenshot({ path: "shots/review.png" });
+  await page.getByRole("button", { name: "Publish version 1" }).click();
+
+  await page.getByRole("link", { name: "Run", exact: true }).first().click();
+  await page.getByLabel("Amount").fill("180");
+  await page.getByRole("button", { name: "Run version 1" }).click();
+
+  // Live, without a reload: the page itself says when a person is asked.
+  const standing = page.locator(".standing-first");
+  await expect(standing).toContainText("Waiting for a person", slow);
+  await page.screenshot({ path: "shots/execution-waiting.png" });
+  const execution = page.url();
+  const inbox = await page.context().newPage();
+  await inbox.goto("/tasks");
+  await inbox.getByRole("link", { name: "May this trip be booked?" }).first().click();
+  await inbox.getByLabel("Comment").fill("Enjoy it");
+  await inbox.screenshot({ path: "shots/task.png" });
+  await inbox.getByRole("button", { name: "Approve" }).click();
+  await expect(inbox.getByText("What happened next")).toBeVisible(slow);
+  await inbox.screenshot({ path: "shots/task-decided.png" });
+  await inbox.close();
+
+  await expect(standing).toContainText("Completed in", slow);
+  expect(page.url()).toBe(execution);
+  await page.screenshot({ path: "shots/execution-completed.png", fullPage: true });
+});
+
+test("by keyboard alone", async ({ page, baseURL }) => {
+  await page.goto("/new");
+  const press = (key: string) => page.keyboard.press(key);
+  await tabTo(page, page.getByLabel("Name"));
+  await page.keyboard.type("key-request");
+  await press("Enter");
+  const designer = new DesignerPage(page);
+  await expect(designer.node("Start")).toBeVisible(slow);
+  await press("Control+Shift+G");
+  await append("http");
+  await fillField("inputs.url", `${baseURL}/healthz`);
+  await append("switch");
+  await append("http", "first");
+  await fillField("inputs.url", `${baseURL}/healthz`);
+  await append("wait");
+  await append("set");
+  await chooseNode("decide");
+  await append("human", "otherwise");
+  await press("c");
+  await page.keyboard.type("set_values");
+  await press("Enter");
+  await designer.saved();
+
+  await tabTo(page, page.getByRole("link", { name: "Review and publish" }), "Shift+Tab");
+  await press("Enter");
+  const publish = page.getByRole("button", { name: "Publish version 1" });
+  await expect(publish).toBeVisible(slow);
+  await tabTo(page, publish);
+  await press("Enter");
+  const run = page.getByRole("link", { name: "Run", exact: true }).first();
+  await expect(run).toBeVisible(slow);
+  await tabTo(page, run);
+  await press("Enter");
+  const start = page.getByRole("button", { name: "Run version 1" });
+  await expect(start).toBeVisible(slow);
+  await tabTo(page, start);
+  await press("Enter");
+  await expect(page.locator(".standing-first")).toContainText("Completed in", { timeout: 60_000 });
+
+  /** Adds an activity after the active one: A, its type, Enter; Shift+A when the port matters. */
+  async function append(type: string, port?: string): Promise<void> {
+    await press("Control+Shift+G");
+    await press(port ? "Shift+A" : "a");
+    if (port) {
+      await page.keyboard.type(port);
+      await press("Enter");
+    }
+    await page.keyboard.type(type);
+    await press("Enter");
+  }
+
+  async function fillField(path: string, text: string): Promise<void> {
+    await press("Control+Shift+G");
+    await press("Enter");
+    await tabTo(page, designer.field(path));
+    await press("Control+A");
+    await page.keyboard.type(text);
+    await press("Escape");
+  }
+
+  async function chooseNode(name: string): Promise<void> {
+    await press("Control+Shift+G");
+    await press("/");
+    await page.keyboard.type(name);
+    await press("Enter");
+  }
+});

@@ -1,0 +1,103 @@
+// Every page: nothing serious for axe, whole at 360 px and in the dark, one picture each.
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "./quiet";
+import type { Page } from "@playwright/test";
+
+test.setTimeout(180_000);
+
+const pages = [
+  ["home", "/"],
+  ["workflows", "/workflows"],
+  ["new", "/new"],
+  ["workflow", "/workflows/refund-approval"],
+  ["designer", "/workflows/refund-approval/edit"],
+  ["versions", "/workflows/refund-approval/versions"],
+  ["run", "/workflows/refund-approval/run"],
+  ["run-list", "/workflows/order-saga/run"],
+  ["executions", "/executions"],
+  ["tasks", "/tasks"],
+  ["workers", "/workers"],
+  ["settings", "/settings"],
+] as const;
+
+for (const [name, address] of pages) {
+  test(`${name} is accessible, and whole on any screen`, async ({ page }) => {
+    await page.goto(address);
+    await settle(page);
+    await page.screenshot({ path: `shots/page-${name}.png` });
+    expect(await serious(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.screenshot({ path: `shots/page-${name}-dark.png` });
+    expect(await serious(page), "in the dark").toEqual([]);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.screenshot({ path: `shots/page-${name}-360.png` });
+    expect(await sideways(page), "pixels that stick out at 360 px").toBeLessThanOrEqual(0);
+  });
+}
+
+test("an execution from its form to its end is accessible, printed too", async ({ page }) => {
+  await page.goto("/workflows/refund-approval/run");
+  await page.getByRole("button", { name: "Run version 1" }).click();
+  await expect(page.locator(".standing-first")).toContainText("Waiting for a person", { timeout: 60_000 });
+  await settle(page);
+  expect(await serious(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.screenshot({ path: "shots/execution-dark.png" });
+  expect(await serious(page), "in the dark").toEqual([]);
+  await page.emulateMedia({ colorScheme: "light", media: "print" });
+  await page.screenshot({ path: "shots/execution-print.png", fullPage: true });
+  await page.emulateMedia({ media: "screen" });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.screenshot({ path: "shots/execution-360.png" });
+  expect(await sideways(page)).toBeLessThanOrEqual(0);
+
+  await page.getByRole("link", { name: "Open the task" }).first().click();
+  await settle(page);
+  expect(await serious(page)).toEqual([]);
+  await page.screenshot({ path: "shots/task-360.png" });
+});
+
+test("what does not fit stays typed, with the complaint at its field", async ({ page, expectNoise }) => {
+  expectNoise(/422/);
+  await page.goto("/workflows/refund-approval/run");
+  await page.getByLabel("Amount in euros").fill("much");
+  await page.getByRole("button", { name: "Run version 1" }).click();
+  const amount = page.getByLabel("Amount in euros");
+  await expect(amount).toHaveValue("much");
+  await expect(amount).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByRole("alert")).toContainText("is not a number");
+  expect(await serious(page)).toEqual([]);
+});
+
+test("the second answer to a task is told who was first", async ({ page, context, expectNoise }) => {
+  expectNoise(/409/);
+  await page.goto("/workflows/refund-approval/run");
+  await page.getByRole("button", { name: "Run version 1" }).click();
+  const open = page.getByRole("link", { name: "Open the task" }).first();
+  await expect(open).toBeVisible({ timeout: 60_000 });
+  await open.click();
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.getByRole("button", { name: "Reject" }).click();
+  await expect(other.getByText("What happened next")).toBeVisible();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await expect(page.getByRole("alert")).toContainText("had already answered rejected");
+});
+
+/** Fonts there, first live states taken in. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(() => document.fonts.ready);
+  await page.waitForLoadState("networkidle");
+}
+
+async function serious(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter((v) => v.impact === "serious" || v.impact === "critical")
+    .map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(" | ")}`);
+}
+
+function sideways(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
