@@ -28,6 +28,9 @@ type Error struct {
 	Line, Column       int // start within Source, from 1, in code points
 	EndLine, EndColumn int // one past the end
 
+	// The same start within the definition, when the program knows its origin; else 0.
+	DefinitionLine, DefinitionColumn int
+
 	from, to int // code points from the start of Source
 }
 

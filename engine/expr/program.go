@@ -31,7 +31,15 @@ type Program struct {
 	locals int
 	builds bool // makes lists or objects, so that the result has to be measured
 	refs   References
+	origin Origin
 }
+
+// Origin is where an expression begins in the definition's text, from 1; further lines of it begin at
+// Indent. The zero Origin is unknown.
+type Origin struct{ Line, Column, Indent int }
+
+// Place tells the program its origin. It must be called before the program is shared.
+func (p *Program) Place(at Origin) { p.origin = at }
 
 // References are what an expression reads, each list sorted and without repeats.
 type References struct {
@@ -91,7 +99,7 @@ func (p *Program) EvalBool(env Env) (bool, error) {
 	if !ok {
 		e := &Error{Code: CodeType, Message: "the condition is " + article(result) + ", not true or false",
 			Hint: "compare it with something, there is no truthiness"}
-		return false, e.locate(p.source, 0, utf8.RuneCountInString(p.source))
+		return false, p.asError(e)
 	}
 	return b, nil
 }
@@ -103,6 +111,12 @@ func (p *Program) asError(err error) *Error {
 	}
 	if e.Source == "" {
 		e.locate(p.source, 0, utf8.RuneCountInString(p.source))
+	}
+	if p.origin.Line > 0 {
+		e.DefinitionLine, e.DefinitionColumn = p.origin.Line+e.Line-1, p.origin.Column+e.Column-1
+		if e.Line > 1 {
+			e.DefinitionColumn = p.origin.Indent + e.Column - 1
+		}
 	}
 	return e
 }

@@ -229,7 +229,7 @@ func (c *checker) template(n *node) {
 	programs := compiled.Programs()
 	for _, span := range spans {
 		if span.Expression {
-			c.places[n] = append(c.places[n], placed{programs[0], span.Offset})
+			c.place(n, programs[0], span.Offset)
 			programs = programs[1:]
 		}
 	}
@@ -249,7 +249,25 @@ func (c *checker) expression(n *node) {
 	}
 	c.programs[n] = program
 	c.spelling[n] = strings.TrimSpace(bare)
-	c.places[n] = []placed{{program, offset}}
+	c.place(n, program, offset)
+}
+
+// place notes an expression that begins offset code points into a text, and tells it where that is.
+func (c *checker) place(n *node, program *expr.Program, offset int) {
+	c.places[n] = append(c.places[n], placed{program, offset})
+	if c.ps.muted {
+		return
+	}
+	places := c.ps.source.trace(n)
+	start := places[min(offset, len(places)-1)]
+	indent := 1
+	for _, p := range places {
+		if p.line > start.line {
+			indent = p.column
+			break
+		}
+	}
+	program.Place(expr.Origin{Line: start.line, Column: start.column, Indent: indent})
 }
 
 // explainCut says so when YAML cut the text off.

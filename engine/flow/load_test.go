@@ -174,3 +174,21 @@ func TestAnchorsAreReadAtTheirAlias(t *testing.T) {
 		t.Error("the alias is lost")
 	}
 }
+
+// A failure at run time points into the text of the definition.
+func TestRunTimeErrorsPointIntoTheDefinition(t *testing.T) {
+	text := definition("  activities:\n    - id: a\n      type: emit\n      emit:\n        name: x.y\n        payload:\n          v: ä ${{ trigger.body.gone }}\n          w: |\n            ${{ trigger.body.list[\n              7].z }}\n")
+	w := load(t, text)
+	payload := w.Graph.ByID["a"].Emit.Payload
+	for path, want := range map[string]string{"/v": "gone", "/w": "7"} {
+		field := payload.Fields()[path[1:]]
+		_, err := field.Eval(expr.Env{"trigger": map[string]any{"body": map[string]any{"list": []any{}}}})
+		var e *expr.Error
+		if !errors.As(err, &e) {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if got := marked(text, flow.Pos{Line: e.DefinitionLine, Column: e.DefinitionColumn, EndLine: e.DefinitionLine, EndColumn: e.DefinitionColumn + len(want)}); got != want {
+			t.Errorf("%s: %d:%d is %q, want %q", path, e.DefinitionLine, e.DefinitionColumn, got, want)
+		}
+	}
+}

@@ -59,7 +59,9 @@ func (s *source) trace(n *node) []place {
 	case !n.quoted:
 	case r == '"' || r == '\'':
 		quote, at = r, s.next(at)
-	case r == '|' || r == '>':
+	case r == '|':
+		return s.traceLiteral(n)
+	case r == '>':
 		at = place{at.line + 1, 1}
 	}
 	places := make([]place, 0, utf8.RuneCountInString(n.raw)+1)
@@ -70,6 +72,27 @@ func (s *source) trace(n *node) []place {
 			at = s.step(at, quote)
 		} else if !s.past(at) && s.rune(at.line, at.column) == want {
 			at = s.next(at)
+		}
+	}
+	return append(places, at)
+}
+
+// traceLiteral: a literal block keeps its lines, less the indentation of the first one with text.
+func (s *source) traceLiteral(n *node) []place {
+	indent := 0
+	for line := n.pos.Line; line < len(s.lines); line++ {
+		if text := s.lines[line]; leading(text) < len(text) {
+			indent = leading(text)
+			break
+		}
+	}
+	at := place{n.pos.Line + 1, indent + 1}
+	var places []place
+	for _, r := range n.raw {
+		places = append(places, at)
+		at.column++
+		if r == '\n' {
+			at = place{at.line + 1, indent + 1}
 		}
 	}
 	return append(places, at)
