@@ -103,7 +103,16 @@ func (c *typing) want(node ast.Node, kind Kind, what string) *Type {
 	return t
 }
 
+// identifier is a name that stands by itself.
 func (c *typing) identifier(n *ast.IdentifierNode) *Type {
+	t := c.root(n)
+	if t != nil && t.Named {
+		c.fail(n, CodeMember, fmt.Sprintf("write %s.<name>", n.Value), "%s cannot be read as a whole, only by name", n.Value)
+	}
+	return t
+}
+
+func (c *typing) root(n *ast.IdentifierNode) *Type {
 	for i := len(c.locals) - 1; i >= 0; i-- {
 		if c.locals[i].name == n.Value {
 			return c.locals[i].t
@@ -250,7 +259,7 @@ func (c *typing) path(node ast.Node, mode leniency) *Type {
 		case n.Optional:
 			before = nullable
 		}
-		base := c.path(n.Node, before)
+		base := c.base(n, before)
 		t := c.member(n, base, mode != strict || n.Optional)
 		if (n.Optional || mode != strict) && t != nil {
 			return withNull(t)
@@ -258,6 +267,15 @@ func (c *typing) path(node ast.Node, mode leniency) *Type {
 		return t
 	}
 	return c.node(node)
+}
+
+// base is what a step is taken from; a step with a fixed name may begin at any root.
+func (c *typing) base(n *ast.MemberNode, mode leniency) *Type {
+	root, isRoot := n.Node.(*ast.IdentifierNode)
+	if _, fixed := n.Property.(*ast.StringNode); isRoot && fixed {
+		return c.root(root)
+	}
+	return c.path(n.Node, mode)
 }
 
 func (c *typing) member(n *ast.MemberNode, base *Type, mayBeAbsent bool) *Type {

@@ -12,6 +12,7 @@ type Type struct {
 	Open   bool             // an object that may have other keys too
 	Loose  bool             // other keys are possible, but only ?. and ?? may ask for them
 	Elem   *Type            // of a list
+	Named  bool             // only single keys with fixed names may be read
 
 	// Missing explains a key that Fields does not have; nil = an ordinary message with a suggestion.
 	Missing func(key string) (code, message, hint string)

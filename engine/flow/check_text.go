@@ -9,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"weftline/engine/expr"
+	"weftline/engine/schedule"
 )
 
 var (
@@ -59,7 +60,9 @@ func (c *checker) text(n *node, s *shape) {
 			c.ps.add("E411", n, "use an IANA name such as Europe/Berlin", "%v", err)
 		}
 	case cronShape:
-		c.cron(n)
+		if _, err := schedule.ParseCron(n.raw); err != nil {
+			c.ps.add("E410", n, "minute 0-59, hour 0-23, day 1-31, month 1-12, weekday 0-7; lists 1,15, ranges 1-5, steps */10", "%v", err)
+		}
 	case patternShape:
 		if !patternForm.MatchString(n.raw) {
 			c.ps.add("E404", n, "write http.404, http.5xx, transport.* or class.external", "%q is not an error pattern", n.raw)

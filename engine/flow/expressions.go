@@ -174,7 +174,7 @@ func (g *Graph) needsFailure(i int) bool {
 	})
 }
 
-var secretsType = &expr.Type{Kind: expr.Object, Open: true}
+var secretsType = &expr.Type{Kind: expr.Object, Open: true, Named: true}
 
 // activityExpressions checks one activity and gives the type of its outputs.
 func (b *builder) activityExpressions(a *Activity, scope *expr.Scope, in *surroundings) *expr.Type {

@@ -27,14 +27,14 @@ var triggerType = expr.Struct(map[string]*expr.Type{
 })
 
 var eventType = expr.Struct(map[string]*expr.Type{
-	"name": textType, "payload": nil, "id": textType, "receivedAt": textType, "key": maybeText, "correlation": maybeText,
+	"name": textType, "payload": nil, "id": maybeText, "receivedAt": textType,
 })
 
 // executionType has status only where the end to come is known.
 func executionType(hook bool) *expr.Type {
 	fields := map[string]*expr.Type{
 		"id": textType, "workflow": textType, "version": nil, "startedAt": textType, "actor": maybeText,
-		"attempt": numberType, "correlationId": textType, "labels": openObject, "input": openObject,
+		"attempt": numberType, "correlationId": textType, "labels": openObject, "input": openObject, "priority": textType,
 	}
 	if hook {
 		fields["status"] = textType
@@ -120,7 +120,7 @@ func (b *builder) resultType(n *node) *expr.Type {
 		if schema := b.schemas[n.at("event", "schema")]; schema != nil {
 			payload = expr.TypeOfSchema(schema.Source)
 		}
-		return expr.Struct(map[string]*expr.Type{"payload": payload, "id": textType, "receivedAt": textType, "events": expr.ListOfType(nil)})
+		return expr.Struct(map[string]*expr.Type{"payload": payload, "id": textType, "receivedAt": textType, "events": &expr.Type{Kind: expr.List | expr.Null}})
 	case TypeEmit:
 		return expr.Struct(map[string]*expr.Type{"id": textType})
 	case TypeWorkflow:
@@ -176,6 +176,7 @@ func (b *builder) scope(in *surroundings, i int, sure, visible map[int]bool) *ex
 		known[in.graph.Activities[j].ID] = activityType(outputs)
 	}
 	activities := expr.Struct(known)
+	activities.Named = true
 	activities.Missing = func(key string) (string, string, string) { return b.missingActivity(in.graph, i, known, key) }
 	roots := maps.Clone(in.roots)
 	roots["activities"] = activities

@@ -63,6 +63,8 @@ func TestMistakesAreFoundAtTheirPlace(t *testing.T) {
 		{"syntax", "E301", activities(`{id: a, type: set, outputs: {x: "1 +"}}`), "", "too early"},
 		{"name", "E302", activities(`{id: a, type: set, outputs: {x: input.n}}`), "input", `"inputs"`},
 		{"key", "E303", activities(`{id: a, type: set, outputs: {x: inputs.naem}}`), "naem", `"name"`},
+		{"all activities", "E303", activities(`{id: a, type: set, outputs: {x: len(activities)}}`), "activities", "by name"},
+		{"activity by a computed name", "E303", activities(`{id: a, type: set, outputs: {x: "activities[inputs.name].status"}}`), "activities", "by name"},
 		{"activity", "E304", activities(`{id: a, type: set, outputs: {x: activities.z.status}}`), "z", "no activity"},
 		{"operator", "E305", activities(`{id: a, type: set, outputs: {x: inputs.n + inputs.name}}`), "+", "number"},
 		{"output key", "E303", activities(`{id: a, type: set, outputs: {total: 1 + 1}}`, `{id: b, needs: [a], type: set, outputs: {x: activities.a.outputs.totl}}`), "totl", `"total"`},
