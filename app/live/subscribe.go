@@ -132,7 +132,8 @@ func (h *Hub) open(who engine.Who, name string) (topic, error) {
 				return c.Execution != uuid.Nil && (filter.Workflow == "" || c.Workflow == "" || filter.Workflow == c.Workflow)
 			}, 500*time.Millisecond, 0)
 	case name == "tasks:me":
-		filter := engine.TaskFilter{Status: "open", Assignee: "me", PageRequest: engine.PageRequest{Limit: 100}}
+		// Whatever the person may decide, taken by them or by nobody yet.
+		filter := engine.TaskFilter{Status: "open", PageRequest: engine.PageRequest{Limit: 100}}
 		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.door.Tasks(ctx, who, filter) },
 			func(c engine.Change) bool { return c.Tasks }, 250*time.Millisecond, 0)
 	case kind == "workflow" && rest != "":
