@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"os"
 	"strings"
-
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"weftline/app/config"
 	"weftline/app/localpg"
@@ -90,26 +86,4 @@ func measure(ctx context.Context, server string, options bench.Options, out io.W
 		return err
 	}
 	return json.NewEncoder(out).Encode(result)
-}
-
-func scratchDatabase(ctx context.Context, server string) (address string, drop func(), err error) {
-	parsed, err := url.Parse(server)
-	if err != nil || parsed.Scheme == "" {
-		return "", nil, fmt.Errorf("bench needs the database as postgres://…")
-	}
-	admin, err := pgx.Connect(ctx, server)
-	if err != nil {
-		return "", nil, err
-	}
-	name := "weftline_bench_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if _, err := admin.Exec(ctx, "create database "+name); err != nil {
-		admin.Close(ctx)
-		return "", nil, err
-	}
-	parsed.Path = "/" + name
-	return parsed.String(), func() {
-		ctx := context.WithoutCancel(ctx)
-		_, _ = admin.Exec(ctx, "drop database if exists "+name+" with (force)") // a left-over costs space only
-		admin.Close(ctx)
-	}, nil
 }

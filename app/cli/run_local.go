@@ -17,8 +17,8 @@ import (
 	"weftline/engine/flow"
 )
 
-// runLocally runs a file on an engine in this process, over a temporary private PostgreSQL (or DATABASE_URL),
-// and waits for its end. Human tasks and events cannot be answered here, so it says what it waits for.
+// runLocally runs a file on an engine in this process, over a temporary private PostgreSQL (or a scratch
+// database on the server of DATABASE_URL), and waits for its end. Human tasks and events cannot be answered here, so it says what it waits for.
 func runLocally(ctx context.Context, t Terminal, file string, input map[string]any, f runFlags) error {
 	text, err := readFile(t, file)
 	if err != nil {
@@ -37,6 +37,14 @@ func runLocally(ctx context.Context, t Terminal, file string, input map[string]a
 	c, err := config.Load("run", []string{"--data-dir", folder, "--log-level", "error"}, t.Env, t.Out, config.Database, config.Logging)
 	if err != nil {
 		return err
+	}
+	if c.DatabaseURL != "" {
+		address, drop, err := scratchDatabase(ctx, c.DatabaseURL)
+		if err != nil {
+			return err
+		}
+		defer drop()
+		c.DatabaseURL = address
 	}
 	app, err := startApplication(ctx, c, slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelError})))
 	if err != nil {

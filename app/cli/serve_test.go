@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"weftline/engine/enginetest"
 )
 
 // running is a real server of its own, with its own PostgreSQL.
@@ -63,7 +65,7 @@ func TestServeAndTheCommandsThatSpeakToIt(t *testing.T) {
 	if ran.code != 0 || !strings.Contains(ran.out, "WorkflowCompleted") || !strings.Contains(ran.out, "Hello Ann") {
 		t.Errorf("%+v", ran)
 	}
-	if refused := call(t, env, "", "run", "greet", "--input", "nmae=Ann"); refused.code != 1 || !strings.Contains(refused.err, "nmae") {
+	if refused := call(t, env, "", "run", "greet", "--input", "nmae=Ann"); refused.code != 1 || !strings.Contains(refused.err, "/name") {
 		t.Errorf("%+v", refused)
 	}
 	if listed := call(t, env, "", "executions", "list", "--workflow", "greet"); !strings.Contains(listed.out, "completed") {
@@ -88,11 +90,12 @@ func TestServeAndTheCommandsThatSpeakToIt(t *testing.T) {
 }
 
 func TestRunLocally(t *testing.T) {
-	ran := call(t, nil, "", "run", file(t, "greet.yaml", good), "--local", "--input", "name=Ann")
+	env := map[string]string{"DATABASE_URL": enginetest.EmptyDatabase(t)} // a scratch database is made beside it
+	ran := call(t, env, "", "run", file(t, "greet.yaml", good), "--local", "--input", "name=Ann")
 	if ran.code != 0 || !strings.Contains(ran.out, "Hello Ann") {
 		t.Errorf("%+v", ran)
 	}
-	wrong := call(t, nil, "", "run", file(t, "greet.yaml", good), "--local", "--input", "name=1")
+	wrong := call(t, env, "", "run", file(t, "greet.yaml", good), "--local", "--input", "name=1")
 	if wrong.code != 1 || !strings.Contains(wrong.err, "/name") {
 		t.Errorf("%+v", wrong)
 	}
