@@ -104,7 +104,7 @@ export class CodePane {
       ])),
       keymap.of([...completionKeymap, ...defaultKeymap, ...searchKeymap]),
       EditorView.updateListener.of((update) => this.updated(update)),
-      EditorView.contentAttributes.of({ 'aria-label': 'Workflow as YAML' }),
+      EditorView.contentAttributes.of({ 'aria-label': 'Workflow as YAML', tabindex: '0' }),
       EditorState.readOnly.of(session.readonly),
       theme,
     ];
@@ -212,7 +212,7 @@ const colours = HighlightStyle.define([
 
 const theme = EditorView.theme({
   '&': { height: '100%', fontSize: '12.5px', color: 'var(--ink)', backgroundColor: 'var(--paper)' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', overflow: 'auto' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', fontVariantLigatures: 'none', lineHeight: '1.6', overflow: 'auto' },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
   '.cm-content': { caretColor: 'var(--ink)', padding: '8px 0' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },

@@ -121,6 +121,12 @@ export class Designer {
     return key === null || key === undefined ? null : (this.session.node(key) ?? null);
   }
 
+  /** Where the canvas has the keyboard, it goes on to what is selected now. */
+  followFocus(): void {
+    const key = this.session.selection.at(-1);
+    if (key !== undefined && this.parts.canvas.contains(document.activeElement)) this.view.focus(key);
+  }
+
   openForm(field: 'first' | 'name' | 'id' = 'first'): void {
     const active = this.activeNode();
     if (active) this.session.select([active.key]);

@@ -76,11 +76,23 @@ export class Form {
     this.problems = problems;
     const node = this.session.focus;
     for (const wrapper of this.element.querySelectorAll<HTMLElement>('.ds-field')) showProblem(wrapper, null);
+    const others: string[] = [];
     for (const problem of problems) {
       const path = fieldPath(problem.path, node);
-      const wrapper = path && this.fieldFor(path);
-      if (wrapper) showProblem(wrapper, problem.hint ? `${problem.message} ${problem.hint}` : problem.message);
+      if (!path) continue;
+      const words = problem.hint ? `${problem.message} (${problem.hint})` : problem.message;
+      const wrapper = this.fieldFor(path);
+      if (wrapper) showProblem(wrapper, words);
+      else others.push(words);
     }
+    this.showOthers(others);
+  }
+
+  /** Problems that belong to no single field stand at the top. */
+  private showOthers(words: readonly string[]): void {
+    this.element.querySelector('.ds-form-problems')?.remove();
+    if (words.length === 0) return;
+    this.element.querySelector('.ds-form-head')?.after(el('ul', { class: 'ds-form-problems' }, ...words.map((w) => el('li', {}, w))));
   }
 
   /** The field that shows a path or the value around it. */

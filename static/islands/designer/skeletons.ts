@@ -9,7 +9,7 @@ interface Skeleton {
 }
 
 export const skeletons: Readonly<Record<string, Skeleton>> = {
-  http: { id: 'request', fields: { inputs: { method: 'GET', url: '' } } },
+  http: { id: 'request', fields: { inputs: { method: 'GET' } } },
   set: { id: 'set_values', fields: { outputs: { value: '1' } } },
   switch: { id: 'decide', fields: { switch: { cases: [{ name: 'first', when: 'true' }], default: 'otherwise' } } },
   wait: { id: 'wait', fields: { wait: { timer: { after: '5s' } } } },
@@ -19,8 +19,8 @@ export const skeletons: Readonly<Record<string, Skeleton>> = {
     fields: { human: { title: 'Please decide', candidates: { groups: ['approvers'] }, outcomes: ['approved', 'rejected'], due: '1d' } },
   },
   for_each: { id: 'for_each_item', fields: { for_each: { items: '[1, 2, 3]', activities: [] } } },
-  workflow: { id: 'run_workflow', fields: { workflow: { name: '' } } },
-  fail: { id: 'stop', fields: { fail: { error: 'workflow.stopped', message: '' } } },
+  workflow: { id: 'run_workflow', fields: { workflow: {} } },
+  fail: { id: 'stop', fields: { fail: { error: 'workflow.stopped' } } },
   end: { id: 'finish', fields: {} },
 };
 
