@@ -5,7 +5,8 @@ values (@id, @hostname, @version, 'idle', @region, @zone, @labels, @activities, 
 -- name: Heartbeat :one
 update workers m set heartbeat_at = now(), state = @state, active = @active where m.id = @id
 returning (select count(*) from workers w
-    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)) as alive;
+    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)) as alive,
+    clock_timestamp()::timestamptz as now;
 
 -- name: DeclareSessionLock :exec
 update workers set session_lock = true where id = @id;

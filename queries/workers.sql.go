@@ -61,19 +61,25 @@ func (q *Queries) ForgetOldWorkers(ctx context.Context) error {
 const heartbeat = `-- name: Heartbeat :one
 update workers m set heartbeat_at = now(), state = $1, active = $2 where m.id = $3
 returning (select count(*) from workers w
-    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $4::float8)) as alive
+    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $4::float8)) as alive,
+    clock_timestamp()::timestamptz as now
 `
 
-func (q *Queries) Heartbeat(ctx context.Context, state string, active int32, iD uuid.UUID, leaseSeconds float64) (int64, error) {
+type HeartbeatRow struct {
+	Alive int64
+	Now   time.Time
+}
+
+func (q *Queries) Heartbeat(ctx context.Context, state string, active int32, iD uuid.UUID, leaseSeconds float64) (HeartbeatRow, error) {
 	row := q.db.QueryRow(ctx, heartbeat,
 		state,
 		active,
 		iD,
 		leaseSeconds,
 	)
-	var alive int64
-	err := row.Scan(&alive)
-	return alive, err
+	var i HeartbeatRow
+	err := row.Scan(&i.Alive, &i.Now)
+	return i, err
 }
 
 const listWorkers = `-- name: ListWorkers :many

@@ -46,10 +46,11 @@ func (q *Queue) Register(ctx context.Context, w Worker) error {
 		Region: w.Region, Zone: w.Zone, Labels: labels, Activities: append([]string{}, w.Activities...), Concurrency: int32(w.Concurrency)})
 }
 
-// Beat renews the worker's lease and tells how many workers are alive, this one included.
-func (q *Queue) Beat(ctx context.Context, state string, active int) (alive int, err error) {
-	n, err := q.q.Heartbeat(ctx, state, int32(active), q.worker, Lease.Seconds())
-	return int(n), err
+// Beat renews the worker's lease, and tells how many workers are alive, this one included, and what the
+// database's clock says.
+func (q *Queue) Beat(ctx context.Context, state string, active int) (alive int, now time.Time, err error) {
+	row, err := q.q.Heartbeat(ctx, state, int32(active), q.worker, Lease.Seconds())
+	return int(row.Alive), row.Now, err
 }
 
 // HoldLock takes the worker's session lock on a connection that stays open as long as the worker lives, so

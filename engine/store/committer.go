@@ -134,7 +134,7 @@ func (s *Store) judgeCollision(ctx context.Context, flush *Flush, collision erro
 		return collision
 	case err != nil:
 		return err
-	case bytes.Equal(stored, flush.Events):
+	case bytes.Equal(stored, flush.packed):
 		return nil
 	}
 	return ErrFenced

@@ -26,7 +26,8 @@ type Flush struct {
 	Begin             *Begin // the execution comes into being with this flush
 	FirstSeq, LastSeq int64
 	At                time.Time
-	Events            []byte
+	Events            []byte // as execution.EncodeEvents writes them
+	packed            []byte // as they are stored
 	Checkpoint        []byte // the state at LastSeq; nil = none
 	Status            *Status
 	Drained           []int64 // inbox messages whose consequences are in Events

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -29,6 +30,7 @@ type Definition struct {
 
 	activities map[string]*flow.Activity
 	children   map[string]*flow.Child
+	limited    bool
 }
 
 func newDefinition(workflow *flow.Workflow, number int, hash string) *Definition {
@@ -37,6 +39,7 @@ func newDefinition(workflow *flow.Workflow, number int, hash string) *Definition
 		d.index(graph)
 	}
 	d.children = childrenOf(d.activities)
+	d.limited = workflow.Limits.MaxConcurrent > 0 || slices.ContainsFunc(d.Activities(), hasSemaphore)
 	return d
 }
 
@@ -55,6 +58,13 @@ func childrenOf(activities map[string]*flow.Activity) map[string]*flow.Child {
 	}
 	return children
 }
+
+func hasSemaphore(a *flow.Activity) bool {
+	return a.Semaphore != nil || a.Compensate != nil && a.Compensate.Semaphore != nil
+}
+
+// Limited reports whether executions of the version may hold permits.
+func (d *Definition) Limited() bool { return d.limited }
 
 // ChildKey names the child workflow of an activity, or that of what undoes it, among those of a file.
 func ChildKey(activity string, compensating bool) string {

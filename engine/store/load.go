@@ -79,7 +79,7 @@ func (s *Store) fold(ctx context.Context, begun map[uuid.UUID]*Loaded, failures 
 	}
 	for _, checkpoint := range checkpoints {
 		l := begun[checkpoint.ExecutionID]
-		if l.State, err = execution.DecodeState(checkpoint.State); err != nil {
+		if l.State, err = readState(checkpoint.State); err != nil {
 			failures[l.ID] = fmt.Errorf("read the checkpoint at event %d: %w", checkpoint.Seq, err)
 			continue
 		}
@@ -110,7 +110,7 @@ func (l *Loaded) apply(firstSeq int64, encoded []byte) error {
 	if firstSeq != l.LastSeq+1 {
 		return fmt.Errorf("the history has a gap: event %d follows %d", firstSeq, l.LastSeq)
 	}
-	events, err := execution.DecodeEvents(encoded)
+	events, err := readEvents(encoded)
 	if err != nil {
 		return fmt.Errorf("read the history from event %d on: %w", firstSeq, err)
 	}
@@ -187,7 +187,7 @@ func (s *Store) Events(ctx context.Context, id uuid.UUID, after int64, limit int
 			return nil, err
 		}
 		for _, row := range rows {
-			part, err := execution.DecodeEvents(row.Events)
+			part, err := readEvents(row.Events)
 			if err != nil {
 				return nil, fmt.Errorf("read the history from event %d on: %w", row.FirstSeq, err)
 			}
@@ -243,4 +243,20 @@ func (s *Store) inboxes(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID][]R
 		inboxes[row.ExecutionID] = append(inboxes[row.ExecutionID], received)
 	}
 	return inboxes, nil
+}
+
+func readEvents(stored []byte) ([]execution.Event, error) {
+	plain, err := unpack(stored)
+	if err != nil {
+		return nil, err
+	}
+	return execution.DecodeEvents(plain)
+}
+
+func readState(stored []byte) (*execution.State, error) {
+	plain, err := unpack(stored)
+	if err != nil {
+		return nil, err
+	}
+	return execution.DecodeState(plain)
 }

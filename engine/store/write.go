@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"weftline/engine/execution"
 )
@@ -67,6 +68,11 @@ func newWriter(s *Store, group []*pending) *writer {
 		w.flushes = append(w.flushes, p.flush)
 		w.flushes = append(w.flushes, p.flush.Children...)
 	}
+	for _, f := range w.flushes {
+		if f.packed == nil {
+			f.packed = pack(f.Events)
+		}
+	}
 	slices.SortFunc(w.flushes, func(a, b *Flush) int { return cmp.Compare(string(a.Execution[:]), string(b.Execution[:])) })
 	return w
 }
@@ -90,7 +96,7 @@ func (w *writer) those(has func(*Flush) bool) []*Flush {
 	return rows
 }
 
-func executionID(f *Flush) uuid.UUID { return f.Execution }
+func executionID(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Execution, Valid: true} }
 
 // locks serializes with everybody who posts events to the waits opened here or uses the same permits.
 func (w *writer) locks() {
@@ -132,7 +138,7 @@ func (w *writer) histories() {
 		column(rows, func(f *Flush) int64 { return f.FirstSeq }),
 		column(rows, func(f *Flush) int64 { return f.LastSeq }),
 		column(rows, func(f *Flush) time.Time { return f.At }),
-		column(rows, func(f *Flush) []byte { return f.Events }))
+		column(rows, func(f *Flush) []byte { return f.packed }))
 }
 
 func (w *writer) executions() {
@@ -148,7 +154,7 @@ func (w *writer) executions() {
 			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[])
 			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at, status)`,
 		column(rows, executionID),
-		column(rows, func(f *Flush) uuid.UUID { return f.Team }),
+		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
 		column(rows, func(f *Flush) string { return f.Workflow }),
 		column(rows, func(f *Flush) int32 { return int32(f.Begin.Version) }),
@@ -158,7 +164,7 @@ func (w *writer) executions() {
 		column(rows, func(f *Flush) string { return f.Begin.Priority }),
 		column(rows, func(f *Flush) string { return labelsJSON(f.Begin.Labels) }),
 		column(rows, func(f *Flush) string { return f.Begin.StartedBy }),
-		column(rows, func(f *Flush) *uuid.UUID { return f.Begin.Parent }),
+		column(rows, func(f *Flush) pgtype.UUID { return optionalUUID(f.Begin.Parent) }),
 		column(rows, func(f *Flush) time.Time { return f.At }),
 		column(rows, func(f *Flush) string { return f.Begin.Status }))
 	w.startKeys(rows)
@@ -205,16 +211,13 @@ func (w *writer) queueRows() {
 		column(rows, executionID),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
 		column(rows, func(f *Flush) string { return f.Begin.Priority }),
-		column(rows, func(f *Flush) uuid.UUID { return f.Team }),
+		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) string { return f.Workflow }),
 		column(rows, (*Flush).firstOwner))
 }
 
-func (f *Flush) firstOwner() *uuid.UUID {
-	if f.Begin.Owned && f.Leave == nil {
-		return &f.Owner
-	}
-	return nil
+func (f *Flush) firstOwner() pgtype.UUID {
+	return pgtype.UUID{Bytes: f.Owner, Valid: f.Begin.Owned && f.Leave == nil}
 }
 
 func (w *writer) drained() {
@@ -236,7 +239,7 @@ func (w *writer) consequences(f *Flush) error {
 	if f.Checkpoint != nil {
 		w.batch.Queue(`insert into checkpoints (execution_id, seq, state) values ($1, $2, $3)
 			on conflict (execution_id) do update set seq = excluded.seq, state = excluded.state`,
-			f.Execution, f.LastSeq, f.Checkpoint)
+			f.Execution, f.LastSeq, pack(f.Checkpoint))
 	}
 	for _, task := range f.Tasks {
 		if err := w.task(f, task); err != nil {
@@ -305,7 +308,7 @@ func (w *writer) releases() {
 		w.batch.Queue(`update ready r set owner = null, turn = now(), claimed_at = null
 			from unnest($1::uuid[], $2::uuid[]) as u(id, owner)
 			where r.execution_id = u.id and r.owner = u.owner`,
-			column(rows, executionID), column(rows, func(f *Flush) uuid.UUID { return f.Owner }))
+			column(rows, executionID), column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Owner, Valid: true} }))
 	}
 	for _, p := range w.group {
 		if p.flush.Leave != nil && p.flush.Leave.Release {
@@ -330,7 +333,7 @@ func (w *writer) parkings() {
 	}
 	w.batch.Queue(parkSQL,
 		column(rows, executionID),
-		column(rows, func(f *Flush) uuid.UUID { return f.Owner }),
+		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Owner, Valid: true} }),
 		column(rows, func(f *Flush) int64 { return f.Leave.Wakes }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Leave.Due) }),
@@ -362,6 +365,13 @@ func (w *writer) readParked(rows pgx.Rows) error {
 		p.out.Parked = p.out.Parked || slices.Contains(parked, p.flush.Execution)
 	}
 	return nil
+}
+
+func optionalUUID(id *uuid.UUID) pgtype.UUID {
+	if id == nil {
+		return pgtype.UUID{}
+	}
+	return pgtype.UUID{Bytes: *id, Valid: true}
 }
 
 func optional(t time.Time) *time.Time {

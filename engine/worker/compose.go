@@ -25,7 +25,7 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 	flush.Events, flush.FirstSeq, flush.LastSeq = encoded, events[0].Seq, events[len(events)-1].Seq
 	follow := execution.Effects(l.Definition.Workflow, l.State, events)
 	flush.Tasks, flush.WaitsOpen, flush.WaitsEnded = follow.Tasks, follow.Waits, follow.WaitsEnded
-	flush.Released, flush.Ended, flush.HasLimits = follow.Released, follow.Ended, hasLimits(l.Definition)
+	flush.Released, flush.Ended, flush.HasLimits = follow.Released, follow.Ended, l.Definition.Limited()
 	for _, permit := range follow.Permits {
 		flush.Asked = append(flush.Asked, store.PermitRequest{Permit: permit})
 	}
@@ -64,16 +64,4 @@ func endNotice(l *store.Loaded, parent *execution.ParentRef) store.Notice {
 		ended.Output, ended.Error = result.Output, result.Error
 	}
 	return store.Notice{To: parent.Execution, Message: execution.Message{ChildEnded: ended}}
-}
-
-func hasLimits(d *store.Definition) bool {
-	if d.Limits.MaxConcurrent > 0 {
-		return true
-	}
-	for _, a := range d.Activities() {
-		if a.Semaphore != nil || a.Compensate != nil && a.Compensate.Semaphore != nil {
-			return true
-		}
-	}
-	return false
 }

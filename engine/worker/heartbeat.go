@@ -50,11 +50,12 @@ func (p *Pool) beatOnce(ctx context.Context) (alive int, err error) {
 	if p.isClosing() {
 		state = queue.StateDraining
 	}
-	alive, err = p.Queue.Beat(ctx, state, active)
-	if err != nil {
-		return 0, err
+	sent := time.Now()
+	alive, now, err := p.Queue.Beat(ctx, state, active)
+	if err == nil {
+		p.Store.Clock.Measured(now, sent, time.Now())
 	}
-	return alive, p.Store.SyncClock(ctx)
+	return alive, err
 }
 
 // reconcile takes back what this worker owns in the database but does not drive, for example after it gave
@@ -136,7 +137,7 @@ func (p *Pool) Close(ctx context.Context) {
 	}
 	p.abandon()
 	<-done
-	if _, err := p.Queue.Beat(ctx, queue.StateStopped, 0); err != nil {
+	if _, _, err := p.Queue.Beat(ctx, queue.StateStopped, 0); err != nil {
 		p.Log.Warn("the worker could not be marked as stopped; its lease will end", "error", err)
 	}
 }
