@@ -43,7 +43,8 @@ func Nearest(word string, names []string) string {
 	best, least := "", 0
 	for _, name := range names {
 		d := distance([]rune(word), []rune(name))
-		if allowed := max(1, min(len(word), len(name))/3); d > allowed || name == word {
+		shorter := min(len(word), len(name))
+		if allowed := max(1, shorter/3); d > allowed || name == word || shorter < 2 {
 			continue
 		}
 		if best == "" || d < least || d == least && name < best {

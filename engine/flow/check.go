@@ -84,10 +84,24 @@ func (c *checker) wrongType(n *node, s *shape) {
 	case n.kind < textNode && s.accepts(textNode):
 		c.ps.add("E403", n, fmt.Sprintf("quote it: %q", n.raw), "%s is read as %s, a text is needed here", n.raw, n.word()).
 			replace(n, fmt.Sprintf("%q", n.raw))
+	case s.kind == listShape && n.kind < listNode:
+		c.ps.add("E403", n, fmt.Sprintf("write [%s]", n.raw), "this is %s, a list is needed here", n.word()).replace(n, "["+n.raw+"]")
+	case s.kind == boolShape && n.kind == textNode:
+		c.notBoolean(n)
 	case s.kind == exprShape || s.kind == conditionShape:
 		c.ps.add("E403", n, `write it as an expression in quotes, for example "[1, 2]"`, "this is %s, an expression is needed here", n.word())
 	default:
 		c.ps.add("E403", n, "", "this is %s, %s is needed here", n.word(), s.word())
+	}
+}
+
+// notBoolean reports a text where true or false is needed; yes and no are texts in YAML 1.2.
+func (c *checker) notBoolean(n *node) {
+	p := c.ps.add("E403", n, "write true or false", "%q is a text, true or false is needed here", n.raw)
+	meant := map[string]string{"yes": "true", "on": "true", "y": "true", "true": "true", "no": "false", "off": "false", "n": "false", "false": "false"}
+	if word := meant[strings.ToLower(n.raw)]; word != "" {
+		p.Hint = "write " + word
+		p.replace(n, word)
 	}
 }
 

@@ -18,6 +18,7 @@ var (
 	sizeForm    = regexp.MustCompile(`^(\d{1,9})(B|KiB|MiB|GiB)$`)
 	patternForm = regexp.MustCompile(`^([a-z][a-z0-9_]*|\*)(\.([a-z0-9_]+|\*|[1-5]xx))*$`)
 	percentForm = regexp.MustCompile(`^(\d{1,3})(\.\d+)?%$`)
+	isoStart    = regexp.MustCompile(`^P(T|\d)`)
 	semverForm  = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 )
 
@@ -46,7 +47,7 @@ func (c *checker) text(n *node, s *shape) {
 		}
 		c.spelling[n] = spellDuration(n.raw)
 	case whenShape:
-		c.moment(n)
+		c.moment(n, s)
 	case instantShape:
 		if _, err := expr.ParseInstant(n.raw, ""); err != nil {
 			c.ps.add("E405", n, "write 2027-01-31T09:00:00Z", "%v", err)
@@ -69,6 +70,10 @@ func (c *checker) text(n *node, s *shape) {
 		}
 	case toleranceShape:
 		c.tolerance(n)
+	case textShape:
+		if strings.Contains(n.raw, "${{") {
+			c.ps.add("E314", n, "write the text itself", "%s is used as it stands and holds no expressions, here is ${{", lastKey(n.path))
+		}
 	case sourceShape:
 		if strings.Contains(n.raw, "${{") {
 			c.ps.add("E314", n, "hand the value in by env, args, stdin, input or params", "%s holds no expressions, here is ${{", lastKey(n.path))
@@ -154,14 +159,17 @@ func (c *checker) version(n *node) {
 	}
 }
 
-// moment is a duration or an instant as it stands, a template, or a bare expression.
-func (c *checker) moment(n *node) {
+// moment is a duration or an instant as it stands, a template, or a bare expression; the shape says which.
+func (c *checker) moment(n *node, s *shape) {
 	_, notDuration := expr.ParseDuration(n.raw)
 	_, notInstant := expr.ParseInstant(n.raw, "")
+	mayDelay, mayPoint := slices.Contains(s.words, "duration"), slices.Contains(s.words, "instant")
 	switch {
-	case notDuration == nil, notInstant == nil:
+	case notDuration == nil && mayDelay, notInstant == nil && mayPoint:
 		c.values[n] = expr.Constant(n.raw)
 		c.spelling[n] = spellDuration(n.raw)
+	case mayPoint && (looksLikeDate(n.raw) || !mayDelay && notDuration == nil):
+		c.ps.add("E405", n, "write 2027-01-31T09:00:00Z", "%v", notInstant)
 	case looksLikeDuration(n.raw):
 		c.ps.add("E405", n, "write 30s, 10m, 1h30m, 2d or PT1H30M", "%v", notDuration)
 	case strings.Contains(n.raw, "${{"):
@@ -171,9 +179,14 @@ func (c *checker) moment(n *node) {
 	}
 }
 
+// looksLikeDate tells a bad instant from an expression.
+func looksLikeDate(text string) bool {
+	return len(text) > 4 && text[4] == '-' && strings.Trim(text[:4], "0123456789") == ""
+}
+
 // looksLikeDuration tells a bad duration from an expression.
 func looksLikeDuration(text string) bool {
-	return text == "" || text[0] >= '0' && text[0] <= '9' || regexp.MustCompile(`^P(T|\d)`).MatchString(text)
+	return text == "" || text[0] >= '0' && text[0] <= '9' || isoStart.MatchString(text)
 }
 
 func (c *checker) tolerance(n *node) {

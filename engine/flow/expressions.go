@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"weftline/engine/expr"
 )
@@ -24,6 +25,10 @@ func (b *builder) examine(n *node, scope *expr.Scope, want expr.Kind) (t *expr.T
 			for _, e := range errors {
 				b.ps.expression(each, p.offset, e)
 			}
+			if t != nil && t.Kind != 0 && t.Kind&(expr.Text|expr.Number|expr.Boolean) == 0 && len(errors) == 0 && embedded(each, p) {
+				b.ps.put(Problem{Path: each.path, Pos: each.pos, Code: expr.CodeEmbedded, Severity: "error", Hint: "use toJSON(...), or ?? \"\" for null",
+					Message: fmt.Sprintf("a %s cannot stand inside a text", t.Kind)})
+			}
 			if want != expr.Any && t != nil && t.Kind != 0 && t.Kind&want == 0 && len(errors) == 0 {
 				b.unfit(each, p, t, want)
 			}
@@ -31,6 +36,11 @@ func (b *builder) examine(n *node, scope *expr.Scope, want expr.Kind) (t *expr.T
 		return true
 	})
 	return t
+}
+
+// embedded reports whether an expression stands inside a text, with something around it.
+func embedded(n *node, p placed) bool {
+	return strings.TrimSpace(n.raw) != p.program.Source() && strings.Contains(n.raw, "${{") && !wholeExpression(n)
 }
 
 func (b *builder) unfit(n *node, p placed, t *expr.Type, want expr.Kind) {

@@ -155,6 +155,8 @@ func yamlHint(s *source, line int) string {
 		text := s.line(number)
 		_, value, found := strings.Cut(text, ": ")
 		switch {
+		case strings.Contains(text, "${{") && strings.ContainsAny(strings.SplitN(text, "${{", 2)[0], "{["):
+			return "inside { } and [ ], a text with ${{ }} must be quoted"
 		case found && strings.Contains(value, ": ") && !strings.ContainsAny(strings.TrimSpace(value)[:1], `"'{[`):
 			return `a text that holds ": " must be quoted`
 		case strings.Contains(value, " #"):
@@ -249,7 +251,7 @@ func (r *reader) entries(y *yaml.Node, n *node, depth int, aliased bool) {
 			return
 		}
 		if key.kind == listNode || key.kind == mapNode {
-			r.fail("E101", key, "quote the text if it begins with { or [", "a key of a map must be a text")
+			r.fail("E101", key, "write ${{ … }} for an expression, and quote a text that begins with { or [", "a key of a map must be a text")
 			return
 		}
 		if key.raw == "<<" && !key.quoted {

@@ -118,9 +118,12 @@ func (b *builder) checkParts(a *Activity, n *node, w *Workflow) {
 	case TypeForEach:
 		if block != nil && block.kind == mapNode {
 			b.exactlyOne(block, "a loop", "activity", "activities")
+			b.checkItemName(block.get("as"))
 		}
 	case TypeHuman:
 		b.checkHuman(a, block, w)
+	case TypeSwitch:
+		b.checkCases(block)
 	case TypeEvent:
 		if a.Timeout == 0 && block != nil {
 			b.ps.add("W703", n, "add timeout: 2d, and needs: [x.timeout] for what happens then", "an event without timeout may be awaited for ever")
@@ -131,6 +134,26 @@ func (b *builder) checkParts(a *Activity, n *node, w *Workflow) {
 		b.checkHTTP(a, n)
 	}
 	b.checkAdvice(a, n, w)
+}
+
+// rootNames are what expressions read; an item cannot be named like one.
+var rootNames = []string{"inputs", "vars", "activities", "execution", "trigger", "secrets", "index", "result", "self", "iteration", "error", "event", "nil"}
+
+func (b *builder) checkItemName(as *node) {
+	if slices.Contains(rootNames, as.text()) {
+		b.ps.add("E210", as, "choose another word, for example item", "%q already means something in expressions", as.raw)
+	}
+}
+
+func (b *builder) checkCases(block *node) {
+	seen := map[string]bool{}
+	for _, each := range items(block.get("cases")) {
+		name := each.get("name")
+		if name.text() != "" && seen[name.raw] {
+			b.ps.add("E404", name, "join the conditions with or", "the case %q stands twice", name.raw)
+		}
+		seen[name.text()] = true
+	}
 }
 
 func (b *builder) checkHuman(a *Activity, block *node, w *Workflow) {

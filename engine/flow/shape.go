@@ -1,5 +1,7 @@
 package flow
 
+import "strings"
+
 // A shape says what a value of the definition may be. One table of shapes (table*.go) drives the strict
 // check of keys and types, the canonical order of keys, the JSON Schema and the reference in the docs.
 
@@ -101,6 +103,9 @@ var (
 	pattern    = simple(patternShape)
 	jsonSchema = simple(jsonSchemaShape)
 	zone       = simple(zoneShape)
+	moment     = &shape{kind: whenShape, words: []string{"duration", "instant"}}
+	delay      = &shape{kind: whenShape, words: []string{"duration"}}
+	instant    = &shape{kind: whenShape, words: []string{"instant"}}
 )
 
 func integer(min, max float64) *shape { return &shape{kind: intShape, min: min, max: max} }
@@ -170,7 +175,7 @@ func (s *shape) word() string {
 	case durationShape:
 		return "a duration"
 	case whenShape:
-		return "a duration, an instant or an expression"
+		return "a " + strings.Join(s.words, " or ") + ", or an expression"
 	case sizeShape:
 		return "a size"
 	case exprShape, conditionShape:

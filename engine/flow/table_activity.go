@@ -69,7 +69,7 @@ var joinObject = &object{title: "Join", doc: "Wait for some of the edges.", fiel
 
 var repeatObject = &object{title: "Repeat", doc: "Run again until a condition holds.", fields: []field{
 	must(f("until", condition, "Over self (the result) and iteration.").such(`self.body.state == "ready"`)),
-	must(f("every", template, "Pause between two turns.").such("15s")),
+	must(f("every", delay, "Pause between two turns.").such("15s")),
 	must(f("max", integer(1, 10_000), "Most turns; then it fails with repeat.exhausted.")),
 	f("backoff", oneOfWords("fixed", "linear", "exponential"), "How the pause grows.").or("fixed"),
 }}

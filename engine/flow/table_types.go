@@ -110,7 +110,7 @@ var humanObject = &object{title: "Human task", doc: "A task for a person.", fiel
 	f("notSameAs", listOf(identifier), "Not the people who decided these tasks."),
 	f("outcomes", someOf(outcome, 1, 20), "The answers; the first is the good one.").or("[approved, rejected]").such([]any{"approved", "rejected"}),
 	f("form", jsonSchema, "JSON Schema of a form to fill in."),
-	f("due", simple(whenShape), "When the task expires.").or("never").such("2d"),
+	f("due", moment, "When the task expires.").or("never").such("2d"),
 	f("onDue", identifier, "Outcome when it expires.").or("expired"),
 	f("remind", listOf(duration), "Reminders, counted from the creation.").such([]any{"1h"}),
 	f("escalate", listOf(group(&object{title: "Escalation", doc: "Adds people after a time.", fields: []field{
@@ -126,8 +126,8 @@ var humanObject = &object{title: "Human task", doc: "A task for a person.", fiel
 
 var waitObject = &object{title: "Wait", doc: "A durable timer.", fields: []field{
 	must(f("timer", group(&object{title: "Timer", doc: "One of after and at.", fields: []field{
-		f("after", simple(whenShape), "A duration, or an expression that gives one.").such("10m"),
-		f("at", simple(whenShape), "An instant, or an expression that gives one.").such("inputs.start_date"),
+		f("after", delay, "A duration, or an expression that gives one.").such("10m"),
+		f("at", instant, "An instant, or an expression that gives one.").such("inputs.start_date"),
 		f("timezone", zone, "Zone of an instant without offset.").or("UTC"),
 	}}), "When it ends.")),
 }}
