@@ -4,12 +4,16 @@ import { expect, type Locator, type Page } from "@playwright/test";
 export class DesignerPage {
   constructor(readonly page: Page) {}
 
-  node(name: string): Locator {
-    return this.page.locator(".gv-node").filter({ has: this.page.locator(".gv-name", { hasText: new RegExp(`^${name}$`) }) });
+  node(id: string): Locator {
+    return this.page.locator(`.gv-node[data-key="${id}"]`);
   }
 
-  port(node: string, port: string): Locator {
-    return this.node(node).getByRole("button", { name: `Add after ${node}, ${port}` });
+  card(id: string): Locator {
+    return this.node(id).locator(".gv-card");
+  }
+
+  port(id: string, port: string): Locator {
+    return this.node(id).locator(`.gv-port[data-port="${port}"]`);
   }
 
   palette(type: string): Locator {
@@ -22,24 +26,35 @@ export class DesignerPage {
 
   /** From the middle of one thing to a point of the window, as a hand would move. */
   async drag(from: Locator, to: { x: number; y: number }): Promise<void> {
-    const box = (await from.boundingBox())!;
-    await this.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const start = await middle(from);
+    await this.page.mouse.move(start.x, start.y);
     await this.page.mouse.down();
-    await this.page.mouse.move(to.x - 30, to.y, { steps: 4 });
-    await this.page.mouse.move(to.x, to.y, { steps: 3 });
+    await this.page.mouse.move((start.x + to.x) / 2, to.y + 20, { steps: 4 });
+    await this.page.mouse.move(to.x, to.y, { steps: 4 });
     await this.page.mouse.up();
   }
 
   /** Draws an edge from a port to an activity. */
   async connect(from: string, port: string, to: string): Promise<void> {
-    const target = (await this.node(to).boundingBox())!;
-    const dot = this.port(from, port).locator(".gv-dot");
-    await this.drag(dot, { x: target.x + target.width / 3, y: target.y + 20 });
+    await this.drag(this.port(from, port).locator(".gv-dot"), await middle(this.card(to)));
+    await expect(this.page.locator(`.gv-edge[data-edge="${from}.${port}->${to}"]`)).toHaveCount(1);
+  }
+
+  /** Adds an activity after a port, chosen by typing. */
+  async addAfter(from: string, port: string, type: string): Promise<void> {
+    await this.port(from, port).click();
+    await this.page.keyboard.type(type);
+    await this.page.keyboard.press("Enter");
   }
 
   async saved(): Promise<void> {
-    await expect(this.page.locator("#designer-status")).toContainText(/saved/i, { timeout: 15_000 });
+    await expect(this.page.locator("#designer-status")).toHaveText("Saved", { timeout: 15_000 });
   }
+}
+
+async function middle(locator: Locator): Promise<{ x: number; y: number }> {
+  const box = (await locator.boundingBox())!;
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
 /** Presses Tab until the control has the keyboard; fails when it cannot be reached. */
