@@ -11,6 +11,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/singleflight"
 
 	"weftline/engine/flow"
 	"weftline/queries"
@@ -123,6 +124,7 @@ func singleBody(a *flow.Activity) *flow.Activity {
 type Library struct {
 	q *queries.Queries
 
+	loading  singleflight.Group // a version asked for by many at once is compiled once
 	mu       sync.Mutex
 	compiled map[versionKey]*Definition
 }
@@ -146,7 +148,16 @@ func (l *Library) Version(ctx context.Context, team uuid.UUID, workflow string, 
 	if known := l.known(key); known != nil {
 		return known, nil
 	}
-	row, err := l.q.RunnableVersion(ctx, int32(version), team, workflow)
+	loaded, err, _ := l.loading.Do(fmt.Sprint(key), func() (any, error) { return l.load(context.WithoutCancel(ctx), key) })
+	if err != nil {
+		return nil, err
+	}
+	return loaded.(*Definition), nil
+}
+
+func (l *Library) load(ctx context.Context, key versionKey) (*Definition, error) {
+	workflow, version := key.workflow, key.version
+	row, err := l.q.RunnableVersion(ctx, int32(version), key.team, workflow)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("version %d of workflow %s: %w", version, workflow, ErrNotFound)
 	}
