@@ -10,11 +10,16 @@ type certainty struct {
 	taken []map[string]bool // per activity: the ports that some edge names
 	sure  []map[int]bool
 	never []int // 0 = not known, 1 = never skipped, 2 = may be skipped
+
+	assumed map[int]string // outcomes taken as given, see split.go
+	cases   map[assumption]*certainty
+	splits  *int // how many assumptions may still be made, over all cases
 }
 
 func newCertainty(g *Graph) *certainty {
+	budget := maxSplits
 	c := &certainty{graph: g, taken: make([]map[string]bool, len(g.Activities)),
-		sure: make([]map[int]bool, len(g.Activities)), never: make([]int, len(g.Activities))}
+		sure: make([]map[int]bool, len(g.Activities)), never: make([]int, len(g.Activities)), splits: &budget}
 	for i := range c.taken {
 		c.taken[i] = map[string]bool{}
 	}
@@ -32,7 +37,7 @@ func newCertainty(g *Graph) *certainty {
 func (c *certainty) neverSkipped(i int) bool {
 	if c.never[i] == 0 {
 		c.never[i] = 2
-		if c.computeNeverSkipped(c.graph.Activities[i]) {
+		if c.computeNeverSkipped(c.graph.Activities[i]) || c.inEveryCase(i) {
 			c.never[i] = 1
 		}
 	}
@@ -58,6 +63,9 @@ func (c *certainty) computeNeverSkipped(a *Activity) bool {
 }
 
 func (c *certainty) surelyFires(e Edge) bool {
+	if outcome, given := c.assumed[e.From]; given {
+		return fires(c.graph.Activities[e.From], e, outcome)
+	}
 	if !c.neverSkipped(e.From) {
 		return false
 	}

@@ -131,6 +131,16 @@ func TestTextsThatAreNoYAMLAreRefusedWithAWayOut(t *testing.T) {
 	}
 }
 
+// One branch that leads nowhere makes what follows doubtful.
+func TestABranchThatLeadsNowhereIsSeen(t *testing.T) {
+	text := append(activities(
+		`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}, {name: m, when: inputs.flag}], default: r}}`,
+		`{id: a, needs: [s.l, s.r], `+set+`}`), "  output: {z: activities.a.outputs.x}\n"...)
+	if find(flow.Validate(text).Warnings, "W701") == nil {
+		t.Error("case m leads nowhere, but a counts as sure")
+	}
+}
+
 func TestAdviceDoesNotRefuse(t *testing.T) {
 	for _, c := range []struct {
 		code string
@@ -172,9 +182,15 @@ func TestGoodDefinitionsHaveNoFindings(t *testing.T) {
 		"JSON":                    []byte("{\n\t\"apiVersion\": \"weftline/v1\", \"kind\": \"Workflow\", \"metadata\": {\"name\": \"j\"},\n\t\"spec\": {\"activities\": [{\"id\": \"a\", \"type\": \"set\", \"outputs\": {\"x\": \"1 + 1\"}}]}}"),
 		"secret in a header":      activities(`{id: a, type: http, inputs: {url: "http://x.test", headers: {X: "${{ secrets.K }}"}}}`),
 		"clean-up after a switch": activities(`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}], default: r}}`, `{id: a, needs: [s], join: done, `+set+`}`),
-		"gate":                    activities(`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}]}}`, `{id: a, needs: [s], `+set+`}`),
-		"undo reads itself":       activities(`{id: a, type: http, inputs: {url: "http://x.test"}, compensate: {type: http, inputs: {url: "http://x.test/${{ activities.a.outputs.status }}/${{ activities.a.inputs.url }}"}}}`),
-		"tab in a block":          definition("  activities:\n    - id: a\n      type: script\n      inputs:\n        language: bash\n        source: |\n          x\n          \ty\n"),
+		"all branches lead here": activities(
+			`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}], default: r}}`,
+			`{id: h, needs: [s.l], type: human, human: {title: T, assignee: ann, due: 1h, outcomes: [fine, bad, worse]}}`,
+			`{id: a, needs: [h, s.r], `+set+`}`, `{id: b, needs: [h.bad, h.worse, h.expired], `+set+`}`,
+			`{id: c, needs: [a, b], type: set, outputs: {z: 1 + 1}}`, `{id: d, needs: [c.done], type: set, outputs: {z: 1 + 1}}`,
+			`{id: e, needs: [d, c], join: every, type: set, outputs: {z: activities.c.outputs.z + activities.d.outputs.z}}`),
+		"gate":              activities(`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}]}}`, `{id: a, needs: [s], `+set+`}`),
+		"undo reads itself": activities(`{id: a, type: http, inputs: {url: "http://x.test"}, compensate: {type: http, inputs: {url: "http://x.test/${{ activities.a.outputs.status }}/${{ activities.a.inputs.url }}"}}}`),
+		"tab in a block":    definition("  activities:\n    - id: a\n      type: script\n      inputs:\n        language: bash\n        source: |\n          x\n          \ty\n"),
 	} {
 		if report := flow.Validate(text); !report.Valid || len(report.Warnings) > 0 {
 			t.Errorf("%s: %v %v", name, report.Errors, report.Warnings)
