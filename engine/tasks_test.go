@@ -83,7 +83,7 @@ func (w *taskWorld) task(id uuid.UUID) Task {
 // messages are what the task's execution was told.
 func (w *taskWorld) messages(id uuid.UUID) []execution.Message {
 	w.t.Helper()
-	rows, err := w.q.Inbox(w.t.Context(), w.task(id).Execution, 100)
+	rows, err := w.q.Inboxes(w.t.Context(), []uuid.UUID{w.task(id).Execution})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -208,6 +208,17 @@ func TestDueTaskIsRefusedBeforeItsTimerActs(t *testing.T) {
 	wantRefusal(t, err, "conflict")
 	if task := w.task(id); task.Status != "open" || task.MayDecide || task.WhyNot == "" {
 		t.Errorf("task %+v", task)
+	}
+}
+
+// The timer must not find a vote that is still being committed.
+func TestVoteJustBeforeTheDueIsRefused(t *testing.T) {
+	w := newTaskWorld(t)
+	id := w.open("due = created_at + interval '1 hour' + interval '50 milliseconds'")
+	_, err := w.CompleteTask(t.Context(), w.member("ben"), id, Answer{Decision: "approved"})
+	wantRefusal(t, err, "conflict")
+	if task := w.task(id); task.Status != "open" || len(task.Decisions) != 0 || len(w.messages(id)) != 0 {
+		t.Errorf("the refused vote left something: %+v", task)
 	}
 }
 
