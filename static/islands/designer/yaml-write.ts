@@ -11,7 +11,8 @@ const flowKeys = new Set(['retry', 'cases', 'candidates', 'timer', 'labels', 'au
 
 /** `key: value`; lines after the first begin with `indent`. No newline at the end. */
 export function pairText(key: string, value: unknown, indent: string, flow = false): string {
-  return indented(print({ [key]: value }, flow).trimEnd(), indent);
+  if (flow) return flowPair(key, value);
+  return indented(print({ [key]: value }, false).trimEnd(), indent);
 }
 
 /** `- value`; lines after the first begin with `indent`. */
