@@ -3,7 +3,7 @@
 import { DesignerPage, tabTo } from "./designer-page";
 import { expect, test } from "./quiet";
 
-test.setTimeout(240_000);
+test.setTimeout(600_000);
 
 const slow = { timeout: 30_000 };
 

@@ -3,7 +3,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { expect, test } from "./quiet";
 import type { Page } from "@playwright/test";
 
-test.setTimeout(180_000);
+test.setTimeout(300_000);
 
 const pages = [
   ["home", "/"],
