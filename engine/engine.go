@@ -142,7 +142,7 @@ func (e *Engine) assemble(st *store.Store) {
 			return err
 		}})
 	e.desk = newDesk(e.db, deskLinks{now: st.Clock.Now, changed: e.publish,
-		delivered: func(execution uuid.UUID) { pool.Wake(execution) }})
+		delivered: e.runs.settle})
 }
 
 func allPartitions(count int) []int16 {

@@ -79,8 +79,17 @@ func (r *runs) deliver(ctx context.Context, id uuid.UUID, message execution.Mess
 		return fmt.Errorf("store a message for execution %s: %w", id, err)
 	}
 	r.pool.Wake(id)
-	receipt.Wait(ctx, number, settleWithin)
+	soon, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	receipt.Wait(soon, number)
 	return nil
+}
+
+// settle waits a little until a message that was stored for an execution is applied.
+func (r *runs) settle(id uuid.UUID) {
+	soon, cancel := context.WithTimeout(context.Background(), settleWithin)
+	defer cancel()
+	r.pool.Settle(soon, id)
 }
 
 // Signal sends a signal to one execution; one that comes before its wait is kept for it.

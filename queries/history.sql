@@ -15,8 +15,5 @@ order by h.execution_id, h.first_seq;
 -- name: Checkpoints :many
 select * from checkpoints where execution_id = any(@ids::uuid[]);
 
--- name: HistoryRow :one
-select last_seq, events from history where execution_id = @execution_id and first_seq = @first_seq;
-
 -- name: LastSeq :one
 select last_seq from history where execution_id = @execution_id order by first_seq desc limit 1;

@@ -109,22 +109,6 @@ func (q *Queries) HistoryAfter(ctx context.Context, executionID uuid.UUID, after
 	return items, nil
 }
 
-const historyRow = `-- name: HistoryRow :one
-select last_seq, events from history where execution_id = $1 and first_seq = $2
-`
-
-type HistoryRowRow struct {
-	LastSeq int64
-	Events  []byte
-}
-
-func (q *Queries) HistoryRow(ctx context.Context, executionID uuid.UUID, firstSeq int64) (HistoryRowRow, error) {
-	row := q.db.QueryRow(ctx, historyRow, executionID, firstSeq)
-	var i HistoryRowRow
-	err := row.Scan(&i.LastSeq, &i.Events)
-	return i, err
-}
-
 const lastSeq = `-- name: LastSeq :one
 select last_seq from history where execution_id = $1 order by first_seq desc limit 1
 `

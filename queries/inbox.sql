@@ -4,6 +4,9 @@ select deliver(@execution::uuid, @message::bytea)::bigint as id;
 -- name: Inbox :many
 select id, message from inbox where execution_id = @execution_id order by id limit @batch;
 
+-- name: HasUnread :one
+select exists (select from inbox where execution_id = @execution_id);
+
 -- name: Inboxes :many
 select execution_id, id, message from inbox where execution_id = any(@ids::uuid[]) order by execution_id, id;
 

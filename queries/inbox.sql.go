@@ -22,6 +22,17 @@ func (q *Queries) Deliver(ctx context.Context, execution uuid.UUID, message []by
 	return id, err
 }
 
+const hasUnread = `-- name: HasUnread :one
+select exists (select from inbox where execution_id = $1)
+`
+
+func (q *Queries) HasUnread(ctx context.Context, executionID uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, hasUnread, executionID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const inbox = `-- name: Inbox :many
 select id, message from inbox where execution_id = $1 order by id limit $2
 `

@@ -27,6 +27,11 @@ func (s *Store) Deliver(ctx context.Context, to uuid.UUID, message execution.Mes
 	return Deliver(ctx, s.q, to, message)
 }
 
+// HasUnread reports whether messages of an execution wait to be applied.
+func (s *Store) HasUnread(ctx context.Context, id uuid.UUID) (bool, error) {
+	return s.q.HasUnread(ctx, id)
+}
+
 func encodeMessage(message execution.Message) ([]byte, error) { return json.Marshal(message) }
 
 // decodeMessage reads a message; whole numbers in its payloads that fit are int64, as everywhere.

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -25,22 +24,33 @@ func (p *Pool) Expect(execution uuid.UUID) *Receipt {
 	return r
 }
 
-// Wait returns when the message was applied by this process, or after a short while.
-func (r *Receipt) Wait(ctx context.Context, message int64, atMost time.Duration) {
+// Wait returns when the message was applied by this process, or when ctx ends.
+func (r *Receipt) Wait(ctx context.Context, message int64) {
 	defer r.Close()
-	late := time.NewTimer(atMost)
-	defer late.Stop()
 	for {
 		select {
 		case ids := <-r.applied:
 			if slices.Contains(ids, message) {
 				return
 			}
-		case <-late.C:
-			return
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// Settle wakes an execution that was sent a message and returns when its inbox was applied, or when ctx
+// ends.
+func (p *Pool) Settle(ctx context.Context, execution uuid.UUID) {
+	r := p.Expect(execution)
+	defer r.Close()
+	p.Wake(execution)
+	if unread, err := p.Store.HasUnread(ctx, execution); err != nil || !unread {
+		return
+	}
+	select {
+	case <-r.applied:
+	case <-ctx.Done():
 	}
 }
 
