@@ -35,13 +35,10 @@ func Format(text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// formatDocument writes one document; only a Workflow has an order of keys.
+// formatDocument writes one document.
 func formatDocument(d *document, s *source) []byte {
 	c := newChecker(&problems{source: s, muted: true})
-	if d.root.kind == mapNode && d.root.get("kind").text() == "Workflow" {
-		c.specDefaults(d.root.at("spec", "defaults"))
-		c.check(d.root, group(workflowObject))
-	}
+	c.document(d)
 	f := formatter{c}
 	top := f.build(d.syntax.Content[0], d.root, false)
 	top.edgesToNeeds()
@@ -50,6 +47,18 @@ func formatDocument(d *document, s *source) []byte {
 	p := &printer{}
 	p.document(top)
 	return p.bytes()
+}
+
+// document checks a document by its kind, for the order and spelling of its keys.
+func (c *checker) document(d *document) {
+	switch {
+	case d.root.kind != mapNode:
+	case d.root.get("kind").text() == "Workflow":
+		c.specDefaults(d.root.at("spec", "defaults"))
+		c.check(d.root, group(workflowObject))
+	case d.root.get("kind").given():
+		c.besides([]*document{d})
+	}
 }
 
 // sameMeaning compares what was read with what was written, so that a fault of the printer never changes a
@@ -70,10 +79,7 @@ func sameMeaning(before []*document, written []byte) error {
 
 func meaning(d *document) []byte {
 	c := newChecker(&problems{source: newSource(""), muted: true})
-	if d.root.kind == mapNode && d.root.get("kind").text() == "Workflow" {
-		c.specDefaults(d.root.at("spec", "defaults"))
-		c.check(d.root, group(workflowObject))
-	}
+	c.document(d)
 	return c.canonicalJSON(d.root)
 }
 

@@ -192,3 +192,24 @@ func TestRunTimeErrorsPointIntoTheDefinition(t *testing.T) {
 		}
 	}
 }
+
+func TestDocumentsBesideTheWorkflowAreCheckedAndGiven(t *testing.T) {
+	beside := func(rest string) []byte {
+		return append(activities(`{id: a, `+set+`}`), "---\napiVersion: weftline/v1\n"+rest...)
+	}
+	good := beside("kind: WorkflowTest\nmetadata: {name: t}\nspec: {cases: [{name: one, expect: {status: completed, duration: 5s}}]}\n---\nkind: Layout\napiVersion: weftline/v1\nspec: {positions: {a: [10, 20]}}\n")
+	load(t, good)
+	all, err := flow.Documents(good)
+	if err != nil || len(all) != 3 || all[1].Kind != "WorkflowTest" || all[2].Value["spec"] == nil {
+		t.Errorf("%v %v", all, err)
+	}
+	for code, text := range map[string][]byte{
+		"E401": beside("kind: WorkflowTest\nmetadata: {name: t}\nspec: {cases: [{name: one, expct: {}}]}\n"),
+		"E402": beside("kind: WorkflowTest\nmetadata: {name: t}\nspec: {}\n"),
+		"E414": beside("kind: Layout\nspec: {positions: {a: [10]}}\n"),
+	} {
+		if find(flow.Validate(text).Errors, code) == nil {
+			t.Errorf("%s: %v", code, flow.Validate(text).Errors)
+		}
+	}
+}

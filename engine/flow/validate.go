@@ -43,7 +43,7 @@ func Load(text []byte) (*Workflow, error) {
 
 // analyse parses, checks and builds. The workflow is complete only when no error was found.
 func analyse(text []byte, ps *problems) (w *Workflow, name string) {
-	doc, _ := documentsOf(text, ps)
+	doc, others := documentsOf(text, ps)
 	if doc == nil {
 		return nil, ""
 	}
@@ -51,6 +51,7 @@ func analyse(text []byte, ps *problems) (w *Workflow, name string) {
 	c := newChecker(ps)
 	c.specDefaults(root.at("spec", "defaults"))
 	c.check(root, group(workflowObject))
+	c.besides(others)
 	name = root.at("metadata", "name").text()
 	b := &builder{checker: c, where: map[*Activity]*node{}, listOf: map[*Graph]*listed{},
 		elsewhere: map[string]string{}, first: map[string]*node{}}
