@@ -94,7 +94,7 @@ func appendPayload(b []byte, data any) ([]byte, error) {
 
 // appendCreated writes what every execution has; the rest comes from reflection.
 func appendCreated(b []byte, d *Created) ([]byte, error) {
-	if d.Labels != nil || d.Deadline != nil || d.StartAt != nil || d.Parent != nil || d.Children != nil || d.Depth > 0 || d.NeedsPermit {
+	if d.Labels != nil || d.Deadline != nil || d.StartAt != nil || d.Parent != nil || d.Children != nil || d.Depth > 0 || d.NeedsPermit || d.MaxItems > 0 {
 		return appendReflected(b, d)
 	}
 	b = append(b, `{"id":`...)

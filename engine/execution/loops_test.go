@@ -57,6 +57,7 @@ func TestItemsThatCannotBe(t *testing.T) {
 	simulate(t, each, obj("items", nil)).run().is("failed").failedWith("input.invalid").are("each failed after skipped")
 	simulate(t, each, named("a", "a")).run().is("failed").failedWith("input.invalid")
 	simulate(t, each, obj("items", list(), "width", int64(1))).run().is("completed").are("each completed after completed")
+	simulateStart(t, each, Start{Input: named("a", "b", "c"), MaxItems: 2}).run().is("failed").failedWith("input.invalid")
 	s := named("a")
 	s["width"] = int64(0)
 	simulate(t, each, s).run().is("failed").failedWith("input.invalid")

@@ -29,6 +29,7 @@ type Created struct {
 	Depth         int                     `json:"depth,omitempty"`
 	Children      map[string]ChildVersion `json:"children,omitempty"`
 	NeedsPermit   bool                    `json:"needsPermit,omitempty"`
+	MaxItems      int                     `json:"maxItems,omitempty"`
 }
 
 // Scheduled says what an execution waits for before it starts.

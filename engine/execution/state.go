@@ -28,6 +28,7 @@ type Start struct {
 	Depth         int
 	Children      map[string]ChildVersion // pinned, by activity id
 	NeedsPermit   bool                    // waits for a slot of its workflow before it starts
+	MaxItems      int                     // of a for_each, 0 = 10,000
 }
 
 // ParentRef is the activity that started this execution.
