@@ -23,7 +23,7 @@ func (p *Pages) showReview(c *fiber.Ctx, message, refused string) error {
 	if err != nil {
 		return err
 	}
-	draft, err := p.Door.Draft(ctx, who, name)
+	draft, err := p.draft(c, name)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,11 @@ func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.
 		view.Rows = diff.Rows("", draft.Text)
 		return view, engine.Affects{}, nil
 	}
-	found, err := p.Door.Diff(c.UserContext(), ViewOf(c).Who, workflow.Name, from, "draft")
+	to := "draft"
+	if draft.ETag == "" {
+		to = from // there is no draft of its own
+	}
+	found, err := p.Door.Diff(c.UserContext(), ViewOf(c).Who, workflow.Name, from, to)
 	switch {
 	case err == nil:
 		view.FromText, view.ToText, view.Groups = found.FromText, found.ToText, diff.Groups(found.Changes)

@@ -37,14 +37,30 @@ func (p *Pages) workflow(c *fiber.Ctx) error {
 	return Render(c, workflowview.Page(frame, view))
 }
 
-// textOf is the published text, or the draft of what was never published.
+// textOf is the published text, or the draft of what is not published.
 func (p *Pages) textOf(c *fiber.Ctx, workflow engine.Workflow) (string, error) {
 	if workflow.PublishedVersion != nil {
 		version, err := p.Door.Version(c.UserContext(), ViewOf(c).Who, workflow.Name, *workflow.PublishedVersion)
 		return version.Text, err
 	}
-	draft, err := p.Door.Draft(c.UserContext(), ViewOf(c).Who, workflow.Name)
+	draft, err := p.draft(c, workflow.Name)
 	return draft.Text, err
+}
+
+// draft is what is being worked on. Without a draft it is the newest version, as one would find it in the
+// designer.
+func (p *Pages) draft(c *fiber.Ctx, name string) (engine.Draft, error) {
+	who, ctx := ViewOf(c).Who, c.UserContext()
+	draft, err := p.Door.Draft(ctx, who, name)
+	if !isRefusal(err, "not_found") {
+		return draft, err
+	}
+	newest, listErr := p.Door.Versions(ctx, who, name, engine.PageRequest{Limit: 1})
+	if listErr != nil || len(newest.Items) == 0 {
+		return draft, err
+	}
+	version, err := p.Door.Version(ctx, who, name, newest.Items[0].Version)
+	return engine.Draft{Name: name, Text: version.Text, Valid: true}, err
 }
 
 func (p *Pages) designer(c *fiber.Ctx) error {
@@ -60,14 +76,15 @@ func (p *Pages) designer(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		view.PublishedText, view.Text = &version.Text, version.Text
+		view.PublishedText = &version.Text
 	}
-	draft, err := p.Door.Draft(c.UserContext(), who, name)
-	switch {
-	case err == nil:
-		view.Text, view.ETag = draft.Text, &draft.ETag
-	case !isRefusal(err, "not_found"):
+	draft, err := p.draft(c, name)
+	if err != nil {
 		return err
+	}
+	view.Text = draft.Text
+	if draft.ETag != "" {
+		view.ETag = &draft.ETag
 	}
 	frame := p.frame(c, name, "workflows", workflowsCrumb(), workflowCrumb(name))
 	frame.Title, frame.Main = "Designer", "designer"
