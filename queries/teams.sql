@@ -1,9 +1,6 @@
 -- name: TeamByName :one
 select * from teams where name = @name;
 
--- name: TeamByID :one
-select * from teams where id = @id;
-
 -- name: EnsureUser :one
 -- The person of that name, made if need be.
 insert into users (name) values (@name)
@@ -14,20 +11,7 @@ returning *;
 insert into memberships (team_id, user_id, roles, groups) values (@team_id, @user_id, @roles, @groups)
 on conflict (team_id, user_id) do update set roles = excluded.roles, groups = excluded.groups;
 
--- name: Member :one
-select u.id, u.name, u.email, u.disabled, m.roles, m.groups, t.name as team_name
-from memberships m
-join users u on u.id = m.user_id
-join teams t on t.id = m.team_id
-where m.team_id = @team_id and m.user_id = @user_id;
-
 -- name: MemberByName :one
 select u.id, m.roles, m.groups
 from memberships m join users u on u.id = m.user_id
 where m.team_id = @team_id and u.name = @name;
-
--- name: Members :many
-select u.id, u.name, u.email, m.roles, m.groups
-from memberships m join users u on u.id = m.user_id
-where m.team_id = @team_id
-order by u.name;

@@ -33,39 +33,6 @@ func (q *Queries) EnsureUser(ctx context.Context, name string) (User, error) {
 	return i, err
 }
 
-const member = `-- name: Member :one
-select u.id, u.name, u.email, u.disabled, m.roles, m.groups, t.name as team_name
-from memberships m
-join users u on u.id = m.user_id
-join teams t on t.id = m.team_id
-where m.team_id = $1 and m.user_id = $2
-`
-
-type MemberRow struct {
-	ID       uuid.UUID
-	Name     string
-	Email    *string
-	Disabled bool
-	Roles    []string
-	Groups   []string
-	TeamName string
-}
-
-func (q *Queries) Member(ctx context.Context, teamID uuid.UUID, userID uuid.UUID) (MemberRow, error) {
-	row := q.db.QueryRow(ctx, member, teamID, userID)
-	var i MemberRow
-	err := row.Scan(
-		&i.ID,
-		&i.Name,
-		&i.Email,
-		&i.Disabled,
-		&i.Roles,
-		&i.Groups,
-		&i.TeamName,
-	)
-	return i, err
-}
-
 const memberByName = `-- name: MemberByName :one
 select u.id, m.roles, m.groups
 from memberships m join users u on u.id = m.user_id
@@ -85,47 +52,6 @@ func (q *Queries) MemberByName(ctx context.Context, teamID uuid.UUID, name strin
 	return i, err
 }
 
-const members = `-- name: Members :many
-select u.id, u.name, u.email, m.roles, m.groups
-from memberships m join users u on u.id = m.user_id
-where m.team_id = $1
-order by u.name
-`
-
-type MembersRow struct {
-	ID     uuid.UUID
-	Name   string
-	Email  *string
-	Roles  []string
-	Groups []string
-}
-
-func (q *Queries) Members(ctx context.Context, teamID uuid.UUID) ([]MembersRow, error) {
-	rows, err := q.db.Query(ctx, members, teamID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []MembersRow{}
-	for rows.Next() {
-		var i MembersRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Name,
-			&i.Email,
-			&i.Roles,
-			&i.Groups,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const setMembership = `-- name: SetMembership :exec
 insert into memberships (team_id, user_id, roles, groups) values ($1, $2, $3, $4)
 on conflict (team_id, user_id) do update set roles = excluded.roles, groups = excluded.groups
@@ -139,22 +65,6 @@ func (q *Queries) SetMembership(ctx context.Context, teamID uuid.UUID, userID uu
 		groups,
 	)
 	return err
-}
-
-const teamByID = `-- name: TeamByID :one
-select id, name, policy, created_at from teams where id = $1
-`
-
-func (q *Queries) TeamByID(ctx context.Context, id uuid.UUID) (Team, error) {
-	row := q.db.QueryRow(ctx, teamByID, id)
-	var i Team
-	err := row.Scan(
-		&i.ID,
-		&i.Name,
-		&i.Policy,
-		&i.CreatedAt,
-	)
-	return i, err
 }
 
 const teamByName = `-- name: TeamByName :one

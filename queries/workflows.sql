@@ -27,9 +27,6 @@ where w.team_id = @team_id and w.name > @after
 order by w.name
 limit @page_size;
 
--- name: CountWorkflows :one
-select count(*) from workflows where team_id = @team_id;
-
 -- name: DescribeWorkflow :exec
 update workflows set title = @title, description = @description, labels = @labels, updated_at = now(), updated_by = @updated_by
 where team_id = @team_id and name = @name;

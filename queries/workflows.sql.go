@@ -12,17 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const countWorkflows = `-- name: CountWorkflows :one
-select count(*) from workflows where team_id = $1
-`
-
-func (q *Queries) CountWorkflows(ctx context.Context, teamID uuid.UUID) (int64, error) {
-	row := q.db.QueryRow(ctx, countWorkflows, teamID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const describeWorkflow = `-- name: DescribeWorkflow :exec
 update workflows set title = $1, description = $2, labels = $3, updated_at = now(), updated_by = $4
 where team_id = $5 and name = $6
