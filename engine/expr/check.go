@@ -300,6 +300,11 @@ func (c *typing) member(n *ast.MemberNode, base *Type, mayBeAbsent bool) *Type {
 	if t, known := base.Fields[key.Value]; known {
 		return t
 	}
+	if base.Lookup != nil {
+		if t, known := base.Lookup(key.Value); known {
+			return t
+		}
+	}
 	if base.Open || base.Loose && mayBeAbsent {
 		return nil
 	}

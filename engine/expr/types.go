@@ -14,6 +14,8 @@ type Type struct {
 	Elem   *Type            // of a list
 	Named  bool             // only single keys with fixed names may be read
 
+	// Lookup finds keys beside Fields, when there are too many to list.
+	Lookup func(key string) (*Type, bool)
 	// Missing explains a key that Fields does not have; nil = an ordinary message with a suggestion.
 	Missing func(key string) (code, message, hint string)
 	// Doubt is why the value may be null; reading a key of it without ?. or ?? is then the advice W701.

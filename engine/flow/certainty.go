@@ -8,7 +8,7 @@ import "slices"
 type certainty struct {
 	graph *Graph
 	taken []map[string]bool // per activity: the ports that some edge names
-	sure  []map[int]bool
+	sure  []indexSet
 	never []int // 0 = not known, 1 = never skipped, 2 = may be skipped
 
 	assumed map[int]string // outcomes taken as given, see split.go
@@ -19,7 +19,7 @@ type certainty struct {
 func newCertainty(g *Graph) *certainty {
 	budget := maxSplits
 	c := &certainty{graph: g, taken: make([]map[string]bool, len(g.Activities)),
-		sure: make([]map[int]bool, len(g.Activities)), never: make([]int, len(g.Activities)), splits: &budget}
+		sure: make([]indexSet, len(g.Activities)), never: make([]int, len(g.Activities)), splits: &budget}
 	for i := range c.taken {
 		c.taken[i] = map[string]bool{}
 	}
@@ -99,82 +99,66 @@ func (c *certainty) endsWell(i int) bool {
 }
 
 // before gives the activities that surely completed, with outputs, when activity i begins.
-func (c *certainty) before(i int) map[int]bool {
+func (c *certainty) before(i int) indexSet {
 	if c.sure[i] != nil {
 		return c.sure[i]
 	}
-	c.sure[i] = map[int]bool{}
 	a := c.graph.Activities[i]
-	var common map[int]bool
-	for _, e := range a.In {
+	sure := indexSet{}
+	var common indexSet
+	for j, e := range a.In {
 		behind := c.behind(e)
 		switch {
 		case a.Join.Mode == JoinDone:
 		case a.Join.Mode == JoinEvery || a.Join.Mode == JoinAll && c.surelyFires(e):
-			union(c.sure[i], behind)
+			sure.addAll(behind)
 		case a.Join.Mode == JoinNOfM && a.Join.N >= len(a.In):
-			union(c.sure[i], behind)
+			sure.addAll(behind)
 		}
-		if common == nil {
+		if j == 0 {
 			common = behind
 		} else {
-			common = intersect(common, behind)
+			common = common.common(behind)
 		}
 	}
 	if a.Join.Mode != JoinDone {
-		union(c.sure[i], common)
+		sure.addAll(common)
 	}
-	return c.sure[i]
+	c.sure[i] = sure
+	return sure
 }
 
 // behind gives what surely completed when an edge has fired.
-func (c *certainty) behind(e Edge) map[int]bool {
+func (c *certainty) behind(e Edge) indexSet {
 	source := c.graph.Activities[e.From]
 	completed := true
 	for _, p := range e.Ports {
 		switch p.Name {
 		case PortDone, PortSkipped:
-			return map[int]bool{}
+			return indexSet{}
 		case PortFailure:
 			completed = source.Type == TypeForEach && completed // results stay readable after a failure
 		}
 	}
-	all := map[int]bool{}
-	union(all, c.before(e.From))
+	all := slices.Clone(c.before(e.From))
 	if completed && !source.Continues && !(source.SkipPasses && source.When != nil) {
-		all[e.From] = true
+		all.add(e.From)
 	}
 	return all
 }
 
 // atTheEnd gives what surely completed when the whole list ended well.
-func (c *certainty) atTheEnd() map[int]bool {
-	all := map[int]bool{}
+func (c *certainty) atTheEnd() indexSet {
+	all := indexSet{}
 	for i, a := range c.graph.Activities {
 		if c.neverSkipped(i) && !a.Continues && !c.taken[i][PortFailure] {
-			all[i] = true
+			all.add(i)
 		}
 	}
 	return all
 }
 
-func union(into, from map[int]bool) {
-	for k := range from {
-		into[k] = true
-	}
-}
-
-func intersect(a, b map[int]bool) map[int]bool {
-	both := map[int]bool{}
-	for k := range a {
-		if b[k] {
-			both[k] = true
-		}
-	}
-	return both
-}
-
-// choice is an outcome of an activity that must have happened.
+// choices are outcomes of activities that must have happened.
 type choices map[int]string
 
 // demands gives the outcomes that must have happened before activity i runs, and the activity whose

@@ -72,15 +72,15 @@ func (b *builder) expressions(w *Workflow, spec *node) {
 		}
 		inHook := maps.Clone(roots)
 		inHook["execution"], inHook["error"] = executionType(true), errorType
-		visible := b.scope(main, -1, nil, all).Roots["activities"].Fields
+		visible := b.scope(main, -1, nil, all).Roots["activities"]
 		b.listExpressions(&surroundings{graph: hook, roots: inHook, outer: visible, hook: true})
 	}
 }
 
-func everyIndex(g *Graph) map[int]bool {
-	all := map[int]bool{}
+func everyIndex(g *Graph) indexSet {
+	all := indexSet{}
 	for i := range g.Activities {
-		all[i] = true
+		all.add(i)
 	}
 	return all
 }
@@ -231,9 +231,8 @@ func (b *builder) undoExpressions(a *Activity, i int, scope *expr.Scope, in *sur
 	self := activityType(in.outputs[i])
 	self.Fields["inputs"], self.Fields["input"] = nil, nil
 	activities := *scope.Roots["activities"]
-	activities.Fields = maps.Clone(activities.Fields)
 	if a.ID != "" {
-		activities.Fields[a.ID] = self
+		activities.Fields = map[string]*expr.Type{a.ID: self}
 	}
 	b.activityExpressions(a.Compensate, scope.With(map[string]*expr.Type{"activities": &activities, "result": b.resultType(b.where[a])}), in)
 }
@@ -271,8 +270,7 @@ func (b *builder) loopExpressions(a *Activity, n *node, scope *expr.Scope, in *s
 	inside := map[string]*expr.Type{"index": numberType, a.ForEach.As: item}
 	b.examine(n.get("key"), scope.With(inside), expr.Text|expr.Number|expr.Boolean)
 	roots := maps.Clone(scope.With(inside).Roots)
-	outer := scope.Roots["activities"].Fields
-	body := &surroundings{roots: roots, outer: outer, hook: in.hook}
+	body := &surroundings{roots: roots, outer: scope.Roots["activities"], hook: in.hook}
 	collect := scope.With(inside)
 	switch {
 	case a.ForEach.Body != nil:

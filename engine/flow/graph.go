@@ -257,24 +257,13 @@ func (a *Activity) addNeed(n need) {
 }
 
 // ancestors are, for each activity, the activities that lead to it.
-func (g *Graph) ancestors() []map[int]bool {
-	all := make([]map[int]bool, len(g.Activities))
-	var visit func(i int) map[int]bool
-	visit = func(i int) map[int]bool {
-		if all[i] != nil {
-			return all[i]
-		}
-		all[i] = map[int]bool{}
+func (g *Graph) ancestors() []indexSet {
+	all := make([]indexSet, len(g.Activities))
+	for _, i := range inOrder(g) {
 		for _, edge := range g.Activities[i].In {
-			all[i][edge.From] = true
-			for up := range visit(edge.From) {
-				all[i][up] = true
-			}
+			all[i].addAll(all[edge.From])
+			all[i].add(edge.From)
 		}
-		return all[i]
-	}
-	for i := range g.Activities {
-		visit(i)
 	}
 	return all
 }

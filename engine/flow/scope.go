@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"weftline/engine/expr"
 )
@@ -145,7 +146,7 @@ func activityType(outputs *expr.Type) *expr.Type {
 // surroundings are what the expressions of one list of activities may read.
 type surroundings struct {
 	graph   *Graph
-	outer   map[string]*expr.Type // activities visible from outside the list
+	outer   *expr.Type            // activities visible from outside the list, nil = none
 	roots   map[string]*expr.Type // inputs, vars, item…
 	hook    bool
 	outputs map[int]*expr.Type // of the activities checked so far
@@ -163,27 +164,28 @@ func doubtful(t *expr.Type, id string) *expr.Type {
 }
 
 // scope is what activity i of the list may read; i = -1 is after the end of the list.
-func (b *builder) scope(in *surroundings, i int, sure, visible map[int]bool) *expr.Scope {
-	known := maps.Clone(in.outer)
-	if known == nil {
-		known = map[string]*expr.Type{}
-	}
-	for j := range visible {
-		outputs := in.outputs[j]
-		if !sure[j] {
-			outputs = doubtful(outputs, in.graph.Activities[j].ID)
-		}
-		known[in.graph.Activities[j].ID] = activityType(outputs)
-	}
-	activities := expr.Struct(known)
+func (b *builder) scope(in *surroundings, i int, sure, visible indexSet) *expr.Scope {
+	activities := expr.Struct(nil)
 	activities.Named = true
-	activities.Missing = func(key string) (string, string, string) { return b.missingActivity(in.graph, i, known, key) }
+	activities.Lookup = func(key string) (*expr.Type, bool) {
+		a := in.graph.ByID[key]
+		switch {
+		case a == nil && in.outer != nil:
+			return in.outer.Lookup(key)
+		case a == nil || key == "" || !visible.has(a.Index):
+			return nil, false
+		case !sure.has(a.Index):
+			return activityType(doubtful(in.outputs[a.Index], key)), true
+		}
+		return activityType(in.outputs[a.Index]), true
+	}
+	activities.Missing = func(key string) (string, string, string) { return b.missingActivity(in.graph, i, key) }
 	roots := maps.Clone(in.roots)
 	roots["activities"] = activities
 	return &expr.Scope{Roots: roots, Absent: absentRoot}
 }
 
-func (b *builder) missingActivity(g *Graph, i int, known map[string]*expr.Type, key string) (code, message, hint string) {
+func (b *builder) missingActivity(g *Graph, i int, key string) (code, message, hint string) {
 	if a, here := g.ByID[key]; here {
 		if a.Index == i {
 			return "E307", fmt.Sprintf("activity %q reads itself", key), "its own result is result (in outputs) or self (in repeat)"
@@ -193,11 +195,7 @@ func (b *builder) missingActivity(g *Graph, i int, known map[string]*expr.Type, 
 	if where := b.elsewhere[key]; where != "" {
 		return "E307", fmt.Sprintf("activity %q stands in %s and cannot be read here", key, where), "read the results of the loop, or use collect"
 	}
-	all := sortedKeysOf(known)
-	for id := range g.ByID {
-		all = append(all, id)
-	}
-	if near := expr.Nearest(key, all); near != "" {
+	if near := expr.Nearest(key, sortedWords(slices.Collect(maps.Keys(b.elsewhere)))); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return expr.CodeActivity, fmt.Sprintf("there is no activity %q", key), hint

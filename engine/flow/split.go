@@ -125,7 +125,7 @@ func (c *certainty) assuming(activity int, outcome string) *certainty {
 		return nil
 	}
 	n := len(c.graph.Activities)
-	under := &certainty{graph: c.graph, taken: c.taken, sure: make([]map[int]bool, n), never: make([]int, n),
+	under := &certainty{graph: c.graph, taken: c.taken, sure: make([]indexSet, n), never: make([]int, n),
 		assumed: map[int]string{activity: outcome}, splits: c.splits}
 	for given, other := range c.assumed {
 		under.assumed[given] = other
