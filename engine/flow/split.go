@@ -23,9 +23,6 @@ func (c *certainty) inEveryCase(i int) bool {
 		return false
 	}
 	for _, decision := range c.decisionsBefore(i) {
-		if !c.neverSkipped(decision) {
-			continue
-		}
 		if !slices.ContainsFunc(c.outcomes(decision), func(outcome string) bool {
 			under := c.assuming(decision, outcome)
 			return under == nil || !under.neverSkipped(i)
@@ -36,19 +33,23 @@ func (c *certainty) inEveryCase(i int) bool {
 	return false
 }
 
-// decisionsBefore are the nearest activities before i that have several outcomes, and are not decided yet.
+// decisionsBefore are the nearest activities before i that surely run and have several outcomes.
 func (c *certainty) decisionsBefore(i int) []int {
 	var found []int
 	seen := map[int]bool{}
 	var visit func(int)
 	visit = func(at int) {
 		for _, e := range c.graph.Activities[at].In {
-			if seen[e.From] {
+			_, given := c.assumed[e.From]
+			if seen[e.From] || given || len(seen) > maxSplits {
 				continue
 			}
 			seen[e.From] = true
-			if _, given := c.assumed[e.From]; !given && len(c.outcomes(e.From)) > 1 {
-				found = append(found, e.From)
+			if c.neverSkipped(e.From) {
+				if len(c.outcomes(e.From)) > 1 {
+					found = append(found, e.From)
+				}
+				continue // what is before it decides nothing any more
 			}
 			visit(e.From)
 		}

@@ -188,6 +188,13 @@ func TestGoodDefinitionsHaveNoFindings(t *testing.T) {
 			`{id: a, needs: [h, s.r], `+set+`}`, `{id: b, needs: [h.bad, h.worse, h.expired], `+set+`}`,
 			`{id: c, needs: [a, b], type: set, outputs: {z: 1 + 1}}`, `{id: d, needs: [c.done], type: set, outputs: {z: 1 + 1}}`,
 			`{id: e, needs: [d, c], join: every, type: set, outputs: {z: activities.c.outputs.z + activities.d.outputs.z}}`),
+		"decisions within decisions": activities(
+			`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}], default: r}}`,
+			`{id: s2, needs: [s.l], type: switch, switch: {cases: [{name: l, when: inputs.flag}], default: r}}`,
+			`{id: s3, needs: [s.r], type: switch, switch: {cases: [{name: l, when: inputs.flag}], default: r}}`,
+			`{id: m1, needs: [s2.l, s2.r], `+set+`}`, `{id: m2, needs: [s3.l, s3.r], `+set+`}`, `{id: j, needs: [m1, m2], `+set+`}`,
+			`{id: last, needs: [j.done], type: set, outputs: {z: 1 + 1}}`,
+			`{id: use, needs: [last, j], join: every, type: set, outputs: {z: activities.j.outputs.x}}`),
 		"gate":              activities(`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}]}}`, `{id: a, needs: [s], `+set+`}`),
 		"undo reads itself": activities(`{id: a, type: http, inputs: {url: "http://x.test"}, compensate: {type: http, inputs: {url: "http://x.test/${{ activities.a.outputs.status }}/${{ activities.a.inputs.url }}"}}}`),
 		"tab in a block":    definition("  activities:\n    - id: a\n      type: script\n      inputs:\n        language: bash\n        source: |\n          x\n          \ty\n"),
