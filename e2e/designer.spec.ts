@@ -203,3 +203,12 @@ test("axe finds nothing serious, in light and dark", async ({ page }) => {
     expect(violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => `${v.id}: ${v.nodes[0]?.html}`)).toEqual([]);
   }
 });
+
+test("a link away is followed once the work is saved", async ({ page }) => {
+  const name = await openNew(page);
+  await card(page, "start").click();
+  await page.locator('.ds-field[data-path="name"] input').fill("Typed just now");
+  await page.getByRole("link", { name: "Review and publish" }).click();
+  await expect(page).toHaveURL(/\/review/);
+  expect(await draft(page, name)).toContain("Typed just now");
+});

@@ -1,8 +1,6 @@
 // The designer: one session, shown as canvas, form, outline and YAML, saved as it
 // changes. This file puts the parts together and in their places.
 
-import { el } from '../graph/dom';
-import { icon } from '../graph/icons';
 import { positionsOf } from '../graph/from-text';
 import { isRecord, type GraphNode, type Path } from '../graph/model';
 import { GraphView } from '../graph/view';
@@ -14,8 +12,8 @@ import { remove } from './commands';
 import { conflictNotice } from './conflict';
 import { Draft } from './draft';
 import { Form } from './form';
+import { build, codePlaces, type CodePlace, type Parts } from './frame';
 import { Outline } from './outline';
-import { palette } from './palette';
 import { badgesOf, countWords, nodeOf, problemList, problemsFrom, type Problem } from './problems';
 import { Autosave, type Conflict } from './save';
 import { Server, type Checked } from './server';
@@ -41,8 +39,6 @@ export interface Page {
   status: HTMLElement | null;
 }
 
-type CodePlace = 'below' | 'beside' | 'off';
-const codePlaces: readonly CodePlace[] = ['below', 'beside', 'off'];
 const checkAfter = 250; // ms without a change
 
 export class Designer {
@@ -64,7 +60,7 @@ export class Designer {
     const text = data.text || data.publishedText || starterText(data.name);
     this.session = new Session(text, page.readonly, positionsOf(isRecord(data.layout) ? data.layout : {}));
     this.authoring = new Authoring(this.session);
-    this.form = new Form(this.session, { showInText: (path) => this.showPath(path), select: (key) => this.session.select([key]) });
+    this.form = new Form(this.session, { showInText: (path) => this.showPath(path) });
     this.outline = new Outline(this.session);
     this.parts = build(this, this.form.element, this.outline.element);
     page.host.replaceChildren(...this.parts.all);
@@ -110,6 +106,7 @@ export class Designer {
     document.addEventListener('copy', (e) => this.onCopy(e, false), { signal });
     document.addEventListener('cut', (e) => this.onCopy(e, true), { signal });
     document.addEventListener('paste', (e) => this.onPaste(e), { signal });
+    document.addEventListener('click', (e) => this.onLink(e), { signal });
     addEventListener('beforeunload', (e) => {
       if (this.save.dirty && !this.page.readonly) e.preventDefault();
     }, { signal });
@@ -318,6 +315,17 @@ export class Designer {
     action.run(this);
   }
 
+  /** A link away is followed once the work is saved; if it cannot be saved, the page stays and says why. */
+  private onLink(event: MouseEvent): void {
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
+    const elsewhere = event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || link?.target === '_blank';
+    if (!link || elsewhere || this.page.readonly || !this.save.dirty) return;
+    event.preventDefault();
+    void this.save.flush().then(() => {
+      if (!this.save.dirty) location.assign(link.href);
+    });
+  }
+
   private onCopy(event: ClipboardEvent, cut: boolean): void {
     const keys = this.session.selection;
     if (!this.onCanvas(document.activeElement) || keys.length === 0 || !getSelection()?.isCollapsed) return;
@@ -332,69 +340,6 @@ export class Designer {
     event.preventDefault();
     if (this.session.run(paste(event.clipboardData?.getData('text/plain') ?? ''))) this.view.focus(this.session.selection.at(-1) ?? null);
   }
-}
-
-interface Parts {
-  all: HTMLElement[];
-  canvas: HTMLElement;
-  palette: HTMLElement;
-  outline: HTMLElement;
-  outlineButton: HTMLElement;
-  code: HTMLElement;
-  codeChoice: HTMLSelectElement;
-  problems: HTMLElement;
-  problemList: HTMLElement;
-  problemsButton: HTMLElement;
-  undo: HTMLButtonElement;
-  redo: HTMLButtonElement;
-  empty: HTMLElement;
-  stale: HTMLElement;
-  state: HTMLElement;
-  notices: HTMLElement;
-  tabs: HTMLElement[];
-}
-
-/** The elements in their places; everything that acts is a button. */
-function build(d: Designer, form: HTMLElement, outlineList: HTMLElement): Parts {
-  const tool = (label: string, keys: string, path: string, act: () => void) =>
-    el('button', { type: 'button', class: 'ds-tool', 'aria-label': label, title: `${label} (${keys})`, onclick: act }, icon(path));
-  const undo = tool('Undo', 'Ctrl+Z', 'M5 3 2.5 5.5 5 8M2.5 5.5H10a3.5 3.5 0 0 1 0 7H6', () => d.session.undo());
-  const redo = tool('Redo', 'Ctrl+Shift+Z', 'M11 3l2.5 2.5L11 8M13.5 5.5H6a3.5 3.5 0 0 0 0 7h4', () => d.session.redo());
-  const outlineButton = el('button', { type: 'button', class: 'ds-tool ds-worded', 'aria-pressed': 'false', title: 'The workflow as a list (O)', onclick: () => d.toggleOutline() }, 'Outline');
-  const codeChoice = el('select', { 'aria-label': 'Where the YAML stands', title: 'Where the YAML stands (Y)' },
-    el('option', { value: 'below' }, 'YAML below'), el('option', { value: 'beside' }, 'YAML beside'), el('option', { value: 'off' }, 'YAML hidden'));
-  codeChoice.addEventListener('change', () => void d.pickCode(codeChoice.value as CodePlace));
-  const problemsButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-problem-count', 'aria-expanded': 'false', 'aria-controls': 'ds-problems', title: 'Problems (P)', onclick: () => d.toggleProblems() }, 'Checking …');
-  const state = el('span', { class: 'ds-state', role: 'status' });
-  const bar = el('div', { class: 'ds-bar', role: 'toolbar', 'aria-label': 'Designer' },
-    undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), state,
-    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
-    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'All commands (Ctrl+K)', onclick: () => d.openCommands() }, 'Commands'),
-    el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: 'Keys (?)', onclick: () => d.openKeys() }, '?'));
-
-  const tabs = [['canvas', 'Canvas'], ['details', 'Details'], ['code', 'YAML'], ['outline', 'Outline']].map(([name, words]) =>
-    el('button', { type: 'button', role: 'tab', class: 'ds-tab', 'data-tab': name, 'aria-selected': String(name === 'canvas'), onclick: () => (name === 'outline' ? d.toggleOutline() : d.showPane(name!)) }, words));
-  const side = d.session.readonly ? el('aside', { hidden: true }) : palette({
-    add: (type) => d.authoring.addFromPalette(type),
-    dragged: (_, x, y) => d.authoring.hoverFromPalette(x, y),
-    dropped: (type, x, y) => (d.view.hint(null), d.authoring.dropFromPalette(type, x, y)),
-    cancelled: () => d.view.hint(null),
-  });
-  const outline = el('aside', { class: 'ds-side', 'aria-label': 'Outline', hidden: true }, outlineList);
-  const empty = el('div', { class: 'ds-empty' }, el('p', {}, el('strong', {}, 'Nothing here yet')),
-    el('p', {}, d.session.readonly ? 'This workflow has no activities.' : 'Drag an activity here, click one on the left, or press A.'));
-  const stale = el('p', { class: 'ds-stale', role: 'status', hidden: true });
-  const canvas = el('section', { class: 'ds-canvas', 'aria-label': 'Canvas' }, empty, stale);
-  const code = el('section', { class: 'ds-text', 'aria-label': 'YAML' });
-  const problemBody = el('div', {});
-  const problems = el('section', { class: 'ds-problem-panel', id: 'ds-problems', 'aria-label': 'Problems', hidden: true }, problemBody);
-  const notices = el('div', { class: 'ds-notices' });
-  const details = el('aside', { class: 'ds-details', 'aria-label': 'Details' }, form);
-  const work = el('div', { class: 'ds-work' }, side, outline, el('div', { class: 'ds-middle' }, canvas, problems, code), details);
-  return {
-    all: [bar, el('div', { class: 'ds-tabs', role: 'tablist', 'aria-label': 'Panes' }, ...tabs), notices, work],
-    canvas, palette: side, outline, outlineButton, code, codeChoice, problems, problemList: problemBody, problemsButton, undo, redo, empty, stale, state, notices, tabs,
-  };
 }
 
 function rememberedPlace(): CodePlace {

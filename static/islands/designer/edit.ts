@@ -23,12 +23,3 @@ export function invertChange(text: string, change: Change): Change {
   }
   return inverse.reverse();
 }
-
-/** Where an offset of the old text lies in the new one. */
-export function mapOffset(offset: number, change: Change): number {
-  for (const e of change) {
-    if (offset >= e.to) offset += e.insert.length - (e.to - e.from);
-    else if (offset > e.from) offset = e.from;
-  }
-  return offset;
-}

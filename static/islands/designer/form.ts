@@ -18,7 +18,6 @@ import { blockOf } from './values';
 export interface FormHooks {
   /** Shows a place of the document in the YAML. */
   showInText(path: Path): void;
-  select(key: string): void;
 }
 
 export class Form {

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { graphFromText, parseText } from '../graph/from-text';
 import { actions, keyName } from './actions';
 import { complete, type Scope } from './complete';
-import { applyChange, invertChange, mapOffset } from './edit';
+import { applyChange, invertChange } from './edit';
 import { mergeLines } from './merge';
 import { rank } from './picker';
 import { badgesOf, nodeOf, parsePath, problemsFrom } from './problems';
@@ -79,7 +79,6 @@ test('edits apply in sequence, and their inverse takes them back', () => {
   const after = applyChange('abcdef', change);
   assert.equal(after, 'XYbdef');
   assert.equal(applyChange(after, invertChange('abcdef', change)), 'abcdef');
-  assert.equal(mapOffset(5, change), 5);
 });
 
 test('changes in different lines are merged, in the same lines they are not', () => {

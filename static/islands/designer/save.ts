@@ -34,7 +34,7 @@ export class Autosave {
   private saved: string;
   private timer = 0;
   private dirtySince = 0;
-  private busy = false;
+  private running: Promise<void> | null = null;
   private stopped = false;
 
   constructor(
@@ -82,15 +82,21 @@ export class Autosave {
     this.schedule(Math.max(0, Math.min(saveAfter, this.dirtySince + saveWithin - Date.now())));
   }
 
+  /** Saves what is unsaved; done when the server answered, well or not. One save is under way at a time. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
-    if (this.busy || this.stopped || !this.dirty) return;
-    this.busy = true;
+    while (this.running) await this.running;
+    if (this.stopped || !this.dirty) return;
+    this.running = this.send();
+    await this.running;
+  }
+
+  private async send(): Promise<void> {
     this.dirtySince = 0;
     this.hooks.state('Saving …', false);
     const text = this.hooks.text();
     const result = await this.server.save(text, this.etag);
-    this.busy = false;
+    this.running = null;
     this.settle(text, result);
   }
 
