@@ -47,6 +47,12 @@ export class DesignerPage {
     await this.page.keyboard.press("Enter");
   }
 
+  /** The whole graph in view: what is far outside is not even drawn. */
+  async fit(): Promise<void> {
+    await this.page.keyboard.press("Control+Shift+G");
+    await this.page.keyboard.press("1");
+  }
+
   async saved(): Promise<void> {
     await expect(this.page.locator("#designer-status")).toHaveText("Saved", { timeout: 15_000 });
   }
