@@ -172,20 +172,22 @@ const printer = `
     - {id: print, type: http, semaphore: {name: printer, permits: 2}, inputs: {url: "http://example.com"}}
 `
 
-// peak answers http calls slowly and knows the most at one time.
-type peak struct{ now, most atomic.Int32 }
+// pairs answers http calls two by two, and knows the most at one time: a call ends when another one is
+// there, so it takes two permits for any to end.
+type pairs struct {
+	now, most atomic.Int32
+	meet      chan struct{}
+}
 
-func (p *peak) answer(ctx context.Context, _ activity.Call) activity.Outcome {
+func (p *pairs) answer(ctx context.Context, _ activity.Call) activity.Outcome {
 	n := p.now.Add(1)
 	defer p.now.Add(-1)
-	for {
-		most := p.most.Load()
-		if n <= most || p.most.CompareAndSwap(most, n) {
-			break
-		}
+	for most := p.most.Load(); n > most && !p.most.CompareAndSwap(most, n); {
+		most = p.most.Load()
 	}
 	select {
-	case <-time.After(20 * time.Millisecond):
+	case p.meet <- struct{}{}:
+	case <-p.meet:
 	case <-ctx.Done():
 	}
 	return activity.Outcome{Value: map[string]any{"status": int64(200)}}
@@ -194,7 +196,7 @@ func (p *peak) answer(ctx context.Context, _ activity.Call) activity.Outcome {
 func TestASemaphoreIsNeverOverdrawn(t *testing.T) {
 	w := newWorld(t)
 	w.publish("prints", printer)
-	var p peak
+	p := pairs{meet: make(chan struct{})}
 	w.http.answers(p.answer)
 	ids := make([]engine.Started, 8)
 	for i := range ids {

@@ -137,6 +137,9 @@ func (p *Pool) Close(ctx context.Context) {
 	}
 	p.abandon()
 	<-done
+	if !p.registered.Load() {
+		return
+	}
 	if _, _, err := p.Queue.Beat(ctx, queue.StateStopped, 0); err != nil {
 		p.Log.Warn("the worker could not be marked as stopped; its lease will end", "error", err)
 	}

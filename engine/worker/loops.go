@@ -23,6 +23,7 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 	if err := p.Queue.Register(ctx, p.Worker); err != nil {
 		return fmt.Errorf("register the worker: %w", err)
 	}
+	p.registered.Store(true)
 	p.acked.Store(time.Now().UnixNano())
 	if !p.serve() {
 		return nil

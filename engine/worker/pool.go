@@ -68,14 +68,15 @@ type Pool struct {
 	receipts map[uuid.UUID][]*Receipt
 	serving  bool // registered and not closing
 
-	running  sync.WaitGroup // drivers
-	lookNow  chan struct{}  // something may be ready
-	unread   chan struct{}  // something owned may have been woken elsewhere
-	acked    atomic.Int64   // when the last acknowledged heartbeat was sent, by the process's clock
-	draining chan struct{}  // closed when Close begins
-	closed   chan struct{}  // closed when Close ends
-	alive    context.Context
-	abandon  context.CancelFunc // cancels every driver
+	running    sync.WaitGroup // drivers
+	lookNow    chan struct{}  // something may be ready
+	unread     chan struct{}  // something owned may have been woken elsewhere
+	registered atomic.Bool
+	acked      atomic.Int64  // when the last acknowledged heartbeat was sent, by the process's clock
+	draining   chan struct{} // closed when Close begins
+	closed     chan struct{} // closed when Close ends
+	alive      context.Context
+	abandon    context.CancelFunc // cancels every driver
 }
 
 // New makes a pool; Run starts it.
