@@ -31,11 +31,13 @@ function mount(page: HTMLElement): void {
     selecting = true;
     const selected = document.querySelector<HTMLElement>('.tl-row.is-selected [data-select]')?.dataset.select;
     if (selected) view.select(selected);
+    const place = selected && view.layout.boxes.get(selected);
+    if (place) view.viewport.reveal(place);
     selecting = false;
   };
   const draw = (): void => view.setStates(statesNow());
   draw();
-  mark();
+  requestAnimationFrame(() => requestAnimationFrame(mark)); // after the view has found its size
   document.addEventListener(updated, draw);
   document.addEventListener(updated, mark);
   document.addEventListener(updated, announce);
