@@ -9,6 +9,7 @@ import (
 
 	"weftline/app/auth"
 	"weftline/engine"
+	"weftline/engine/flow"
 	"weftline/views/diff"
 	"weftline/views/review"
 	versionsview "weftline/views/versions"
@@ -55,7 +56,7 @@ func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.
 	}
 	view := versionsview.Comparison{Name: workflow.Name, From: from, To: "draft", ToText: draft.Text}
 	if from == "" {
-		view.Rows = diff.Rows("", draft.Text)
+		view.Rows, view.Groups = diff.Rows("", draft.Text), diff.Groups(allAdded(draft.Text))
 		return view, engine.Affects{}, nil
 	}
 	to := "draft"
@@ -77,6 +78,15 @@ func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.
 	}
 	view.Rows = diff.Rows(view.FromText, view.ToText)
 	return view, found.Affects, nil
+}
+
+// allAdded is the change of a first version: every activity is new.
+func allAdded(text string) []flow.Change {
+	var changes []flow.Change
+	for _, activity := range activitiesOf(text) {
+		changes = append(changes, flow.Change{Kind: "added", What: "activity", ID: activity.ID})
+	}
+	return changes
 }
 
 // nextVersion is the number that publishing would give.
