@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
@@ -178,13 +177,4 @@ func (n *node) setPaths(path string) {
 // word names the type of a node in messages.
 func (n *node) word() string {
 	return [...]string{"null", "a boolean", "a number", "a number", "a text", "a list", "a map"}[n.kind]
-}
-
-func names(entries []entry) []string {
-	all := make([]string, len(entries))
-	for i := range entries {
-		all[i] = entries[i].name
-	}
-	slices.Sort(all)
-	return all
 }
