@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
+	"weftline/engine/execution"
 	"weftline/engine/flow"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
@@ -31,6 +32,7 @@ type Options struct {
 	Mode         string             // what the execution mode default means (local_sync)
 	PayloadLimit int                // bytes of an input, signal or event (1 MiB)
 	OutputLimit  int                // bytes of an activity's output (16 MiB)
+	ItemLimit    int                // items of a for_each (10,000)
 	Grace        time.Duration      // how long Close lets running activities finish (20 s)
 	Activities   *activity.Registry // kinds that this process runs; emit is added
 	SecretKeys   [][]byte           // of 32 bytes: the first encrypts secrets, all decrypt; none = no secrets
@@ -48,6 +50,7 @@ func (o Options) withDefaults() Options {
 	o.Mode = orDefault(o.Mode, worker.ModeLocalSync)
 	o.PayloadLimit = orDefault(o.PayloadLimit, 1<<20)
 	o.OutputLimit = orDefault(o.OutputLimit, 16<<20)
+	o.ItemLimit = orDefault(o.ItemLimit, execution.DefaultItems)
 	o.Grace = orDefault(o.Grace, 20*time.Second)
 	o.Log = orDefault(o.Log, slog.Default())
 	o.Activities = orDefault(o.Activities, activity.NewRegistry())
@@ -125,7 +128,7 @@ func (e *Engine) assemble(st *store.Store) {
 	q := queue.New(e.db, id, allPartitions(e.options.Partitions))
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Activities: e.options.Activities, Mode: e.options.Mode,
-		OutputLimit: e.options.OutputLimit, Grace: e.options.Grace, Log: e.options.Log,
+		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Grace: e.options.Grace, Log: e.options.Log,
 		Secrets:  e.vault.values,
 		Hint:     func(hint notify.Hint) { e.bus.Send(hint) },
 		Changed:  e.watchers.tell,

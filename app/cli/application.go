@@ -82,7 +82,7 @@ func (a *application) engineOptions(url string, keys [][]byte) engine.Options {
 	c := a.config
 	return engine.Options{
 		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode),
-		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, Grace: graceOfWork, Activities: a.activities(),
+		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: a.activities(),
 		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels, Log: a.log,
 	}
 }

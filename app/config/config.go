@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"os"
 	"strings"
-	"time"
 )
 
 // Config is everything that a command may need to know. Zero values say "none" where a
@@ -20,7 +19,6 @@ import (
 type Config struct {
 	Addr                string // host:port to listen on
 	LocalModeAnyAddress bool   // local mode may listen on another address than loopback
-	TLSClientCA         string // file of certificate authorities (PEM) whose clients are remote workers
 	BootstrapToken      string // an admin token of this value is made at start
 	SecretKey           string // keys that encrypt secrets, base64, the first one encrypts; "" = see docs
 	Examples            bool   // load the example workflows on first start, serve their demo endpoints
@@ -41,29 +39,15 @@ type Config struct {
 
 // Worker describes the pool in this process to the scheduler.
 type Worker struct {
-	Labels       map[string]string
-	Region       string
-	Zone         string
-	Concurrency  int      // activities at the same time
-	Queues       []string // empty = every queue
-	Partitions   []int    // that this pool claims from; empty = all
-	EnableScript []string // script languages that may run here; empty = none
+	Labels      map[string]string
+	Region      string
+	Zone        string
+	Concurrency int // activities at the same time
 }
 
-// Queue says how ready work is spread, and when new work is held back.
+// Queue says how executions are spread.
 type Queue struct {
 	PartitionCount int // stored in the database; a start with another count is refused
-	Scheduling     Scheduling
-	Balance        Balance
-	WorkStealing   bool
-	Backpressure   Backpressure
-}
-
-// Backpressure begins when either bound is passed; 0 switches a bound off.
-type Backpressure struct {
-	QueueAge   time.Duration // of the oldest entry that is ready and not yet claimed
-	QueueDepth int           // entries that are ready
-	Action     BackpressureAction
 }
 
 // Limits are refused with 413 or 422, the limit in the message.
@@ -89,11 +73,6 @@ func (c *Config) Validate() error {
 	check(c.Worker.Concurrency >= 1, "concurrency is %d: at least 1 activity must run at a time", c.Worker.Concurrency)
 	count := c.Queue.PartitionCount
 	check(count >= 1 && count <= maxPartitions, "partition-count is %d: from 1 to %d", count, maxPartitions)
-	for _, p := range c.Worker.Partitions {
-		check(p < count, "partitions names %d, and partition-count %d ends at %d", p, count, count-1)
-	}
-	check(c.Queue.Backpressure.QueueAge >= 0, "backpressure-queue-age is negative: 0 switches it off")
-	check(c.Queue.Backpressure.QueueDepth >= 0, "backpressure-queue-depth is negative: 0 switches it off")
 
 	check(c.Limits.PayloadBytes > 0, "limit-payload must be above 0")
 	check(c.Limits.OutputBytes > 0, "limit-output must be above 0")
@@ -129,11 +108,6 @@ func isLoopback(host string) bool {
 
 func (c *Config) checkFiles() error {
 	var faults []error
-	if c.TLSClientCA != "" {
-		if _, err := os.Stat(c.TLSClientCA); err != nil {
-			faults = append(faults, fmt.Errorf("tls-client-ca: %w", err))
-		}
-	}
 	if c.PostgresBin != "" {
 		if _, err := os.Stat(c.PostgresBin); err != nil {
 			faults = append(faults, fmt.Errorf("postgres-bin: %w", err))

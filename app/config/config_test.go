@@ -4,12 +4,9 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func env(pairs map[string]string) Lookup {
@@ -28,19 +25,16 @@ func load(t *testing.T, vars map[string]string, args ...string) *Config {
 func TestDefaults(t *testing.T) {
 	c := load(t, nil)
 	for what, ok := range map[string]bool{
-		"address":      c.Addr == "127.0.0.1:8080",
-		"data folder":  c.DataDir == "./data" && c.DatabaseURL == "",
-		"mode":         c.ExecutionMode == LocalSync,
-		"partitions":   c.Queue.PartitionCount == 32 && c.Worker.Partitions == nil,
-		"stealing":     c.Queue.WorkStealing,
-		"examples":     c.Examples,
-		"egress":       c.EgressAllow == nil,
-		"scripts":      c.Worker.EnableScript == nil,
-		"payload":      c.Limits.PayloadBytes == 1<<20,
-		"output":       c.Limits.OutputBytes == 16<<20,
-		"for_each":     c.Limits.ForEachItems == 10_000,
-		"any address":  !c.LocalModeAnyAddress,
-		"backpressure": c.Queue.Backpressure == Backpressure{Action: HoldInQueue},
+		"address":     c.Addr == "127.0.0.1:8080",
+		"data folder": c.DataDir == "./data" && c.DatabaseURL == "",
+		"mode":        c.ExecutionMode == LocalSync,
+		"partitions":  c.Queue.PartitionCount == 32,
+		"examples":    c.Examples,
+		"egress":      c.EgressAllow == nil,
+		"payload":     c.Limits.PayloadBytes == 1<<20,
+		"output":      c.Limits.OutputBytes == 16<<20,
+		"for_each":    c.Limits.ForEachItems == 10_000,
+		"any address": !c.LocalModeAnyAddress,
 	} {
 		if !ok {
 			t.Errorf("default of %s is wrong: %s", what, c)
@@ -58,21 +52,14 @@ func TestFlagsBeatEnvironmentBeatsDefault(t *testing.T) {
 
 func TestEveryKindOfValue(t *testing.T) {
 	c := load(t, map[string]string{"WEFTLINE_EGRESS_ALLOW": "127.0.0.0/8, 10.1.2.3/16"},
-		"--labels", "gpu=yes,disk=ssd", "--queues", "a,b", "--partitions", "4-6,0", "--enable-script", "python",
-		"--backpressure-queue-age", "1m30s", "--limit-payload", "512KiB", "--examples", "off", "--log-level", "debug")
+		"--labels", "gpu=yes,disk=ssd", "--limit-payload", "512KiB", "--examples", "off", "--log-level", "debug")
 	if c.Worker.Labels["gpu"] != "yes" || c.Worker.Labels["disk"] != "ssd" {
 		t.Errorf("labels %v", c.Worker.Labels)
-	}
-	if !slices.Equal(c.Worker.Queues, []string{"a", "b"}) || !slices.Equal(c.Worker.EnableScript, []string{"python"}) {
-		t.Errorf("queues %v, scripts %v", c.Worker.Queues, c.Worker.EnableScript)
-	}
-	if !slices.Equal(c.Worker.Partitions, []int{0, 4, 5, 6}) {
-		t.Errorf("partitions %v", c.Worker.Partitions)
 	}
 	if len(c.EgressAllow) != 2 || c.EgressAllow[1].String() != "10.1.0.0/16" {
 		t.Errorf("egress %v", c.EgressAllow)
 	}
-	if c.Queue.Backpressure.QueueAge != 90*time.Second || c.Limits.PayloadBytes != 512<<10 || c.Examples || c.LogLevel != Debug {
+	if c.Limits.PayloadBytes != 512<<10 || c.Examples || c.LogLevel != Debug {
 		t.Errorf("%s", c)
 	}
 }
@@ -81,8 +68,8 @@ func TestEveryKindOfValue(t *testing.T) {
 // documentation show values in the form that people type.
 func TestValuesReadWhatTheyPrint(t *testing.T) {
 	given := map[string]string{
-		"addr": "127.0.0.1:9", "labels": "a=1,b=2", "partitions": "0-3,7,9-10", "limit-output": "3GiB", "limit-payload": "1000B",
-		"egress-allow": "10.0.0.0/8,fd00::/8", "queues": "x,y", "backpressure-queue-age": "1h0m0s", "work-stealing": "off",
+		"addr": "127.0.0.1:9", "labels": "a=1,b=2", "limit-output": "3GiB", "limit-payload": "1000B",
+		"egress-allow": "10.0.0.0/8,fd00::/8",
 	}
 	c := &Config{}
 	for _, s := range settings {
@@ -115,17 +102,12 @@ func TestFaultsNameTheSettingAndTheWayOut(t *testing.T) {
 		{args: []string{"--concurrency", "0"}, want: []string{"concurrency"}},
 		{args: []string{"--concurrency", "many"}, want: []string{"concurrency", "whole number"}},
 		{args: []string{"--execution-mode", "fast"}, want: []string{"execution-mode", "local_sync"}},
-		{args: []string{"--partitions", "30-40"}, want: []string{"32"}},
-		{args: []string{"--partitions", "5-1"}, want: []string{"5-1"}},
 		{args: []string{"--partition-count", "0"}, want: []string{"partition-count"}},
-		{args: []string{"--enable-script", "perl"}, want: []string{"perl", "python"}},
 		{args: []string{"--labels", "gpu"}, want: []string{"gpu", "key=value"}},
 		{args: []string{"--labels", "a=1,a=2"}, want: []string{"twice"}},
 		{args: []string{"--limit-payload", "1MB"}, want: []string{"limit-payload"}},
 		{args: []string{"--limit-payload", "9999999999GiB"}, want: []string{"too large"}},
 		{args: []string{"--limit-output", "0B"}, want: []string{"limit-output"}},
-		{args: []string{"--backpressure-queue-age", "5"}, want: []string{"duration"}},
-		{args: []string{"--tls-client-ca", "/nowhere/ca.pem"}, want: []string{"tls-client-ca", "/nowhere/ca.pem"}},
 		{args: []string{"--data-dir", ""}, want: []string{"data-dir", "DATABASE_URL"}},
 		{args: []string{"extra"}, want: []string{"extra"}},
 		{vars: map[string]string{"WEFTLINE_EGRESS_ALLOW": "localhost"}, want: []string{"WEFTLINE_EGRESS_ALLOW", "10.0.0.0/8"}},
@@ -156,20 +138,16 @@ func TestAnyAddressWhenAllowed(t *testing.T) {
 }
 
 func TestSecretsAreNotPrinted(t *testing.T) {
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for _, dsn := range []string{
 		"postgres://user:hunter2-secret@db.example:5432/weftline?sslpassword=hunter2-secret",
 		"host=db.example password=hunter2-secret", "postgres://user:hunter2-secret@db.exa mple/x",
 	} {
 		vars := map[string]string{"DATABASE_URL": dsn, "WEFTLINE_BOOTSTRAP_TOKEN": "hunter2-secret-token"}
-		printed := load(t, vars, "--tls-client-ca", ca).String()
+		printed := load(t, vars, "--region", "north").String()
 		if strings.Contains(printed, "hunter2") {
 			t.Errorf("a secret is printed: %s", printed)
 		}
-		if !strings.Contains(printed, "tls-client-ca="+ca) || !strings.Contains(printed, "bootstrap-token=(set)") {
+		if !strings.Contains(printed, "region=north") || !strings.Contains(printed, "bootstrap-token=(set)") {
 			t.Errorf("what is set cannot be seen: %s", printed)
 		}
 	}

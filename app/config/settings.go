@@ -47,8 +47,6 @@ var settings = []Setting{
 		Help: "make an admin token of this value at start, for automation", value: func(c *Config) flag.Value { return (*text)(&c.BootstrapToken) }},
 	{Group: Web, Name: "secret-key", Env: "WEFTLINE_SECRET_KEY", Form: "BASE64,…", EnvOnly: true, Secret: true,
 		Help: "32 bytes that encrypt secrets, further ones still decrypt; without it a private database has a key of its own in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.SecretKey) }},
-	{Group: Web, Name: "tls-client-ca", Env: "WEFTLINE_TLS_CLIENT_CA", Form: "FILE",
-		Help: "authorities (PEM) whose client certificates identify remote workers", value: func(c *Config) flag.Value { return (*text)(&c.TLSClientCA) }},
 	{Group: Web, Name: "egress-allow", Env: "WEFTLINE_EGRESS_ALLOW", Form: "CIDR,…",
 		Help: "address ranges that activities may reach although they are loopback, private or link-local", value: func(c *Config) flag.Value { return (*prefixes)(&c.EgressAllow) }},
 	{Group: Web, Name: "examples", Env: "WEFTLINE_EXAMPLES", Default: "on", Form: "on|off",
@@ -69,37 +67,11 @@ var settings = []Setting{
 		Help: "where this pool is, for locality", value: func(c *Config) flag.Value { return (*text)(&c.Worker.Region) }},
 	{Group: Pool, Name: "zone", Env: "WEFTLINE_ZONE", Form: "NAME",
 		Help: "where in the region this pool is", value: func(c *Config) flag.Value { return (*text)(&c.Worker.Zone) }},
-	{Group: Pool, Name: "queues", Env: "WEFTLINE_QUEUES", Form: "NAME,…",
-		Help: "queues to take work from; empty takes from all", value: func(c *Config) flag.Value { return (*names)(&c.Worker.Queues) }},
-	{Group: Pool, Name: "partitions", Env: "WEFTLINE_PARTITIONS", Form: "N-M,…",
-		Help: "partitions to claim from, as 0-7,12; empty claims from all", value: func(c *Config) flag.Value { return (*ranges)(&c.Worker.Partitions) }},
-	{Group: Pool, Name: "enable-script", Env: "WEFTLINE_ENABLE_SCRIPT", Form: "LANGUAGE,…",
-		Help: "script languages that may run here: bash, python, node; empty allows none", value: func(c *Config) flag.Value {
-			return &someOf{&c.Worker.EnableScript, []string{"bash", "python", "node"}}
-		}},
 
 	{Group: Queueing, Name: "execution-mode", Env: "WEFTLINE_EXECUTION_MODE", Default: string(LocalSync), Form: "MODE",
 		Help: "what `mode: default` of a workflow means: server, local_sync or local_async", value: func(c *Config) flag.Value { return oneOf(&c.ExecutionMode, Server, LocalSync, LocalAsync) }},
 	{Group: Queueing, Name: "partition-count", Env: "WEFTLINE_PARTITION_COUNT", Default: "32", Form: "N",
 		Help: "partitions of a new database; an existing one refuses another count", value: func(c *Config) flag.Value { return (*number)(&c.Queue.PartitionCount) }},
-	{Group: Queueing, Name: "scheduling", Env: "WEFTLINE_SCHEDULING", Default: string(Priority), Form: "POLICY",
-		Help: "which ready work goes first: fifo, priority, deadline, weighted_fair or tenant_aware", value: func(c *Config) flag.Value {
-			return oneOf(&c.Queue.Scheduling, FIFO, Priority, Deadline, WeightedFair, TenantAware)
-		}},
-	{Group: Queueing, Name: "balance", Env: "WEFTLINE_BALANCE", Default: string(LeastLoaded), Form: "POLICY",
-		Help: "which worker gets it: least_loaded, round_robin, least_active, resource_aware, priority_aware or locality_aware", value: func(c *Config) flag.Value {
-			return oneOf(&c.Queue.Balance, LeastLoaded, RoundRobin, LeastActive, ResourceAware, PriorityAware, LocalityAware)
-		}},
-	{Group: Queueing, Name: "work-stealing", Env: "WEFTLINE_WORK_STEALING", Default: "on", Form: "on|off",
-		Help: "let an idle pool take work from partitions of others", value: func(c *Config) flag.Value { return (*onOff)(&c.Queue.WorkStealing) }},
-	{Group: Queueing, Name: "backpressure-queue-age", Env: "WEFTLINE_BACKPRESSURE_QUEUE_AGE", Default: "0s", Form: "DURATION",
-		Help: "hold new work back when the oldest ready entry is older; 0s never does", value: func(c *Config) flag.Value { return (*duration)(&c.Queue.Backpressure.QueueAge) }},
-	{Group: Queueing, Name: "backpressure-queue-depth", Env: "WEFTLINE_BACKPRESSURE_QUEUE_DEPTH", Default: "0", Form: "N",
-		Help: "hold new work back when more entries are ready; 0 never does", value: func(c *Config) flag.Value { return (*number)(&c.Queue.Backpressure.QueueDepth) }},
-	{Group: Queueing, Name: "backpressure-action", Env: "WEFTLINE_BACKPRESSURE_ACTION", Default: string(HoldInQueue), Form: "ACTION",
-		Help: "how: slow answers later, queue accepts without starting, reject answers 503", value: func(c *Config) flag.Value {
-			return oneOf(&c.Queue.Backpressure.Action, SlowDown, HoldInQueue, Reject)
-		}},
 
 	{Group: Limiting, Name: "limit-payload", Env: "WEFTLINE_LIMIT_PAYLOAD", Default: "1MiB", Form: "SIZE",
 		Help: "largest input, signal, event or form", value: func(c *Config) flag.Value { return (*size)(&c.Limits.PayloadBytes) }},

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Each type here is a flag.Value over a field of Config; Set("") empties it.
@@ -51,18 +50,6 @@ func (v *onOff) Set(s string) error {
 	return nil
 }
 
-type duration time.Duration
-
-func (v *duration) String() string { return time.Duration(*v).String() }
-func (v *duration) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return errors.New("must be a duration such as 90s or 2m30s")
-	}
-	*v = duration(d)
-	return nil
-}
-
 // size counts bytes and is written with a binary unit.
 type size int
 
@@ -98,11 +85,6 @@ func (v *size) Set(s string) error {
 	}
 	return fmt.Errorf("has unit %q: use B, KiB, MiB or GiB", unit)
 }
-
-type names []string
-
-func (v *names) String() string     { return strings.Join(*v, ",") }
-func (v *names) Set(s string) error { *v = fields(s); return nil }
 
 // fields splits at commas; empty parts do not count.
 func fields(s string) []string {
@@ -164,46 +146,6 @@ func (v *prefixes) Set(s string) error {
 	return nil
 }
 
-// ranges are sorted numbers without repeats, written as 0-3,7.
-type ranges []int
-
-func (v *ranges) String() string {
-	var parts []string
-	for i := 0; i < len(*v); {
-		first, last := (*v)[i], (*v)[i]
-		for i++; i < len(*v) && (*v)[i] == last+1; i++ {
-			last++
-		}
-		if part := strconv.Itoa(first); first == last {
-			parts = append(parts, part)
-		} else {
-			parts = append(parts, part+"-"+strconv.Itoa(last))
-		}
-	}
-	return strings.Join(parts, ",")
-}
-
-func (v *ranges) Set(s string) error {
-	var made ranges
-	for _, part := range fields(s) {
-		low, high, isRange := strings.Cut(part, "-")
-		if !isRange {
-			high = low
-		}
-		first, err1 := strconv.Atoi(low)
-		last, err2 := strconv.Atoi(high)
-		if err1 != nil || err2 != nil || first < 0 || last < first || last >= maxPartitions {
-			return fmt.Errorf("has %q: each part is a number or a range such as 0-7, below %d", part, maxPartitions)
-		}
-		for n := first; n <= last; n++ {
-			made = append(made, n)
-		}
-	}
-	slices.Sort(made)
-	*v = slices.Compact(made)
-	return nil
-}
-
 // choice takes one of a few words.
 type choice[T ~string] struct {
 	field   *T
@@ -224,29 +166,5 @@ func (v *choice[T]) Set(s string) error {
 		return fmt.Errorf("must be one of %v", v.allowed)
 	}
 	*v.field = T(s)
-	return nil
-}
-
-// someOf takes any of a few words.
-type someOf struct {
-	field   *[]string
-	allowed []string
-}
-
-func (v *someOf) String() string {
-	if v.field == nil { // package flag asks the zero value for its text
-		return ""
-	}
-	return strings.Join(*v.field, ",")
-}
-
-func (v *someOf) Set(s string) error {
-	parts := fields(s)
-	for _, part := range parts {
-		if !slices.Contains(v.allowed, part) {
-			return fmt.Errorf("has %q: each must be one of %v", part, v.allowed)
-		}
-	}
-	*v.field = parts
 	return nil
 }

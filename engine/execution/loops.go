@@ -12,8 +12,8 @@ import (
 // defaultWidth is how many items of a loop run at a time when nothing is said.
 const defaultWidth = 10
 
-// defaultItems is how many items a loop may have when the server says nothing else.
-const defaultItems = 10_000
+// DefaultItems is how many items a loop may have when the server says nothing else.
+const DefaultItems = 10_000
 
 // startLoop fixes the items of a loop. One that is driven again has them already.
 func (d *decider) startLoop(p place) error {
@@ -30,7 +30,7 @@ func (d *decider) startLoop(p place) error {
 	if !ok {
 		return failure("input.invalid", classActivity, "items has to be a list, it is %s", kindOf(v))
 	}
-	if most := cmp.Or(d.st.Created.MaxItems, defaultItems); len(items) > most {
+	if most := cmp.Or(d.st.Created.MaxItems, DefaultItems); len(items) > most {
 		return failure("input.invalid", classActivity, "%d items are too many, at most %d are allowed", len(items), most)
 	}
 	s := &LoopStarted{Items: items, MaxConcurrent: defaultWidth}

@@ -26,6 +26,9 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 	if start.Priority == "" {
 		start.Priority = "normal"
 	}
+	if p.ItemLimit != execution.DefaultItems {
+		start.MaxItems = p.ItemLimit
+	}
 	var err error
 	if start.Children, err = p.pin(ctx, team, definition); err != nil {
 		return nil, nil, err

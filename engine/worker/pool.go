@@ -42,6 +42,7 @@ type Options struct {
 	Activities  *activity.Registry
 	Mode        string
 	OutputLimit int
+	ItemLimit   int           // items of a for_each in executions that begin here
 	Grace       time.Duration // how long Close lets running attempts finish
 	Log         *slog.Logger
 
