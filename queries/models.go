@@ -23,6 +23,17 @@ type Audit struct {
 	Request string
 }
 
+type Backfill struct {
+	ID          uuid.UUID
+	ScheduleID  uuid.UUID
+	PlannedAt   *time.Time
+	Until       time.Time
+	MaxParallel int32
+	Running     []uuid.UUID
+	CreatedBy   string
+	CreatedAt   time.Time
+}
+
 type Checkpoint struct {
 	ExecutionID uuid.UUID
 	Seq         int64
@@ -36,6 +47,14 @@ type Draft struct {
 	Etag     string
 	SavedBy  string
 	SavedAt  time.Time
+}
+
+type EventTrigger struct {
+	TeamID   uuid.UUID
+	Name     string
+	Workflow string
+	Version  int32
+	Place    int32
 }
 
 type EventWait struct {
@@ -140,6 +159,23 @@ type Ready struct {
 	ClaimedAt   *time.Time
 }
 
+type Schedule struct {
+	ID        uuid.UUID
+	TeamID    uuid.UUID
+	Workflow  string
+	Place     *int32
+	Version   *int32
+	Spec      json.RawMessage
+	Input     []byte
+	Paused    bool
+	PlannedAt *time.Time
+	DueAt     *time.Time
+	Running   []uuid.UUID
+	CreatedBy string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
 type Secret struct {
 	TeamID    uuid.UUID
 	Name      string
@@ -213,6 +249,16 @@ type Team struct {
 	CreatedAt time.Time
 }
 
+type Tick struct {
+	ScheduleID  uuid.UUID
+	ScheduledAt time.Time
+	BackfillID  *uuid.UUID
+	Outcome     *string
+	At          time.Time
+	ExecutionID *uuid.UUID
+	Reason      string
+}
+
 type Timer struct {
 	ExecutionID uuid.UUID
 	Partition   int16
@@ -254,6 +300,14 @@ type Version struct {
 	Message     string
 	PublishedBy string
 	PublishedAt time.Time
+}
+
+type Webhook struct {
+	TeamID   uuid.UUID
+	Path     string
+	Workflow string
+	Version  int32
+	Place    int32
 }
 
 type Worker struct {
