@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"weftline/engine"
 	"weftline/engine/activity"
 )
@@ -251,4 +253,49 @@ func TestAWorkflowLimit(t *testing.T) {
 			w.ends(second.ID, "completed")
 		}
 	}
+}
+
+// leaves waits until no worker owns an execution that only waits.
+func (w *world) leaves(id uuid.UUID) {
+	w.t.Helper()
+	for bound := time.Now().Add(patience); w.rows("ready", id) > 0; {
+		if time.Now().After(bound) {
+			w.t.Fatalf("the execution only waits and is owned still\n%s", w.words(id))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestWhatWaitsTakesNoRoom: an execution that waits for an event or a permit leaves its worker, whenever in
+// its life it began to wait; else enough of them would stop the worker.
+func TestWhatWaitsTakesNoRoom(t *testing.T) {
+	w := newWorld(t)
+	w.publish("later", `
+  activities:
+    - {id: first, type: set, outputs: {x: "1"}}
+    - {id: hear, type: event, needs: [first], timeout: 1h, event: {name: go}}
+`)
+	w.publish("holds", `
+  activities:
+    - {id: first, type: set, outputs: {x: "1"}}
+    - {id: hear, type: event, needs: [first], timeout: 1h, semaphore: {name: one, permits: 1}, event: {name: go}}
+`)
+	for _, name := range []string{"later", "holds", "holds"} {
+		id := w.start(name, nil)
+		w.waiting(id, "hear")
+		w.leaves(id)
+	}
+}
+
+// TestAKeptEventIsTakenBesideAPermit: asking for a permit in the same moment does not hide what was kept.
+func TestAKeptEventIsTakenBesideAPermit(t *testing.T) {
+	w := newWorld(t)
+	w.publish("both", `
+  activities:
+    - {id: first, type: set, outputs: {x: "1"}}
+    - {id: hear, type: event, needs: [first], timeout: 1h, event: {name: paid, correlation: "'both'"}}
+    - {id: print, type: http, needs: [first], semaphore: {name: printer, permits: 1}, inputs: {url: "http://example.com"}}
+`)
+	w.post(paid("both", 20))
+	w.ends(w.start("both", nil), "completed")
 }

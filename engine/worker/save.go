@@ -34,6 +34,9 @@ func (d *driver) saveOrLeave(pending []execution.Work) (left bool, err error) {
 	if leave := d.leave(pending); leave != nil {
 		return true, d.save(leave)
 	}
+	if len(pending) == 0 && len(d.attempts) == 0 && d.opensSomething() {
+		return true, d.save(nil) // the next round parks it, unless what it asked for was there already
+	}
 	if len(pending) == 0 && len(d.attempts) == 0 || d.mustSave() {
 		return false, d.save(nil)
 	}
@@ -143,10 +146,13 @@ func (d *driver) afterSave(flush *store.Flush, written store.Written) error {
 	case flush.Leave != nil && written.Parked:
 		d.pool.parked(flush)
 		return errLeft
-	case flush.Leave != nil || len(flush.Asked) > 0:
+	case flush.Leave != nil:
 		return d.look()
 	}
-	return d.takeKept(flush.WaitsOpen)
+	if err := d.takeKept(flush.WaitsOpen); err != nil || len(flush.Asked) == 0 {
+		return err
+	}
+	return d.look()
 }
 
 // takeKept looks for events that came before their waits were opened.
