@@ -299,3 +299,27 @@ func TestAKeptEventIsTakenBesideAPermit(t *testing.T) {
 	w.post(paid("both", 20))
 	w.ends(w.start("both", nil), "completed")
 }
+
+// TestAVoteInTheMomentOfItsDue: whoever is told "done" has decided, however near the due it was.
+func TestAVoteInTheMomentOfItsDue(t *testing.T) {
+	w := newWorld(t)
+	w.publish("due", `
+  activities:
+    - {id: decide, type: human, human: {title: Pay?, candidates: {groups: [everybody]}, due: 200ms}}
+    - {id: late, type: set, needs: [decide.expired], outputs: {x: "1"}}
+`)
+	for i := range 10 {
+		id := w.start("due", nil)
+		w.waiting(id, "decide")
+		page, err := w.Tasks(t.Context(), w.who, engine.TaskFilter{Execution: &id})
+		if err != nil || len(page.Items) != 1 {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		time.Sleep(time.Until(page.Items[0].CreatedAt.Add(time.Duration(190+i) * time.Millisecond)))
+		status, voteErr := w.CompleteTask(t.Context(), w.who, page.Items[0].ID, engine.Answer{Decision: "approved"})
+		outcome := w.ends(id, "completed").Activities["decide"].Outcome
+		if voted := voteErr == nil && status == "done"; voted != (outcome == "approved") {
+			t.Errorf("the vote answered %q, %v and the activity ended with %s", status, voteErr, outcome)
+		}
+	}
+}

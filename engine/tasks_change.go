@@ -58,22 +58,8 @@ func (d *desk) changeLocked(ctx context.Context, q *queries.Queries, who Who, id
 	if err := t.save(ctx, q); err != nil {
 		return row, false, err
 	}
-	if told, err = t.tell(ctx, q); err != nil {
-		return t.row, false, err
-	}
-	return t.row, told, t.inTime(d.now())
-}
-
-// commitMargin is how long before its due a task takes no vote any more: the vote must be committed before
-// the timer fires, or the execution would take the way of the due although a person was told "done".
-const commitMargin = 100 * time.Millisecond
-
-// inTime is asked last: a vote that had to wait for others may have become too late meanwhile.
-func (t *taskChange) inTime(now time.Time) error {
-	if t.message.Vote != nil && t.rules.Expired(now.Add(commitMargin)) {
-		return Refuse("conflict", "this task is due now; its time is over")
-	}
-	return nil
+	told, err = t.tell(ctx, q)
+	return t.row, told, err
 }
 
 func (t *taskChange) save(ctx context.Context, q *queries.Queries) error {

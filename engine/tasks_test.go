@@ -211,17 +211,6 @@ func TestDueTaskIsRefusedBeforeItsTimerActs(t *testing.T) {
 	}
 }
 
-// The timer must not find a vote that is still being committed.
-func TestVoteJustBeforeTheDueIsRefused(t *testing.T) {
-	w := newTaskWorld(t)
-	id := w.open("due = created_at + interval '1 hour' + interval '50 milliseconds'")
-	_, err := w.CompleteTask(t.Context(), w.member("ben"), id, Answer{Decision: "approved"})
-	wantRefusal(t, err, "conflict")
-	if task := w.task(id); task.Status != "open" || len(task.Decisions) != 0 || len(w.messages(id)) != 0 {
-		t.Errorf("the refused vote left something: %+v", task)
-	}
-}
-
 func TestWhoSeesATask(t *testing.T) {
 	w := newTaskWorld(t)
 	id := w.open("users = '{mia}'")

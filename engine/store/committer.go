@@ -36,7 +36,7 @@ func startCommitter(ctx context.Context, s *Store) *committer {
 }
 
 // Commit makes a flush durable. It waits through outages of the database until ctx ends; an error other
-// than ErrFenced or ctx's says that this flush can never be written.
+// than ErrFenced, ErrOvertaken or ctx's says that this flush can never be written.
 func (s *Store) Commit(ctx context.Context, flush *Flush) (Written, error) {
 	p := &pending{flush: flush, done: make(chan struct{})}
 	c := s.committers[int(s.Partition(flush.Execution))%len(s.committers)]
@@ -106,6 +106,8 @@ func (c *committer) commitAlone(ctx context.Context, p *pending) error {
 			return nil
 		case isUnique(err):
 			return c.store.judgeCollision(ctx, p.flush, err)
+		case isOvertaken(err):
+			return ErrOvertaken
 		case !isTransient(err):
 			return fmt.Errorf("write execution %s from event %d on: %w", p.flush.Execution, p.flush.FirstSeq, err)
 		}
@@ -143,6 +145,12 @@ func (s *Store) judgeCollision(ctx context.Context, flush *Flush, collision erro
 func isUnique(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == pgerrcode.UniqueViolation
+}
+
+// isOvertaken recognizes the refused status that writer.task describes.
+func isOvertaken(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == pgerrcode.NotNullViolation && pg.TableName == "tasks" && pg.ColumnName == "status"
 }
 
 // isTransient reports whether the same write may succeed later: connection failures, shutdowns, deadlocks,

@@ -15,6 +15,10 @@ var ErrDuplicate = errors.New("an execution was already started with this key")
 // ErrFenced says that another owner wrote this part of the history: whatever the asker holds is void.
 var ErrFenced = errors.New("the execution has another owner")
 
+// ErrOvertaken says that a person decided a task before the flush that expires it was durable. The owner
+// reads the execution again; the decision is in its inbox.
+var ErrOvertaken = errors.New("the task was decided just before it expired")
+
 // Flush is everything that one execution writes in one transaction: a stretch of its history and what
 // follows from it. Events nil writes no history (parking alone).
 type Flush struct {

@@ -155,3 +155,29 @@ func TestWholeNumbersOfMessagesStayWhole(t *testing.T) {
 		t.Errorf("the payload came back as %v", got)
 	}
 }
+
+// TestADecisionGoesBeforeAnExpiry: a flush that expires a task which somebody has decided is not written.
+func TestADecisionGoesBeforeAnExpiry(t *testing.T) {
+	pool := enginetest.Pool(t)
+	s, err := store.Open(t.Context(), pool, store.Options{Partitions: 32, Committers: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	first, task := begin(uuid.New()), uuid.New()
+	first.Tasks = []execution.TaskRow{{ID: task, Create: true, Title: "Pay?", Outcomes: []string{"yes", "no"}, At: time.Now()}}
+	commit(t, s, first)
+	if _, err := pool.Exec(t.Context(), `update tasks set status = 'done', outcome = 'yes'`); err != nil {
+		t.Fatal(err)
+	}
+	second := next(first, "expired")
+	second.Tasks = []execution.TaskRow{{ID: task, Status: "expired", Outcome: "expired", At: time.Now()}}
+	if _, err := s.Commit(t.Context(), second); !errors.Is(err, store.ErrOvertaken) {
+		t.Errorf("the expiry answered %v", err)
+	}
+	if last, err := s.LastSeq(t.Context(), first.Execution); err != nil || last != 1 {
+		t.Errorf("the history ends at %d, %v", last, err)
+	}
+	second.Tasks[0].Status, second.Tasks[0].Outcome = "cancelled", "" // the execution ends: the decision stays
+	commit(t, s, second)
+}

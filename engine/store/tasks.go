@@ -15,17 +15,18 @@ type taskEvent struct {
 	Text string    `json:"text,omitempty"`
 }
 
-// task creates or changes the row of a human task.
+// task creates or changes the row of a human task. A task that expires must be open still: if somebody has
+// decided it, its status becomes null, which the column refuses, so the whole flush fails with ErrOvertaken.
 func (w *writer) task(f *Flush, row execution.TaskRow) error {
 	if row.Create {
 		return w.createTask(f, row)
 	}
 	w.batch.Queue(`update tasks set
-			status = coalesce(nullif($2::text, ''), status), outcome = coalesce(nullif($3::text, ''), outcome),
+			status = case when status = 'open' then coalesce(nullif($2::text, ''), status) end, outcome = coalesce(nullif($3::text, ''), outcome),
 			users = users || $4::text[], groups = groups || $5::text[], updated_at = $6::timestamptz,
 			finished_at = case when coalesce(nullif($2::text, ''), status) = 'open' then null else $6::timestamptz end,
 			history = (left(history::text, -1) || case history::text when '[]' then '' else ',' end || substr($7::text, 2))::json
-		where id = $1 and status = 'open'`,
+		where id = $1 and (status = 'open' or $2::text = 'expired' and status = 'done')`,
 		row.ID, row.Status, clean(row.Outcome), cleanAll(row.AddUsers), cleanAll(row.AddGroups), row.At,
 		taskHistory(changeKind(row), row.At))
 	return nil

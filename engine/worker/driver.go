@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,7 +72,7 @@ func (d *driver) run() {
 	d.pool.remove(d)
 	switch {
 	case errors.Is(err, errLeft), d.pool.alive.Err() != nil:
-	case errors.Is(err, store.ErrFenced), errors.Is(err, context.Canceled):
+	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrOvertaken), errors.Is(err, context.Canceled):
 		d.pool.reclaim(d.exec.ID)
 	default:
 		d.pool.incident(d.exec.ID, err)
@@ -213,6 +214,9 @@ func (d *driver) note(events []execution.Event) {
 		d.unsaved.since = time.Now()
 	}
 	d.unsaved.events = append(d.unsaved.events, events...)
+	if slices.ContainsFunc(events, func(e execution.Event) bool { return e.Type == execution.HumanTaskExpired }) {
+		d.unsaved.must = true // nothing may follow from it before it is sure that nobody was faster
+	}
 }
 
 func (d *driver) now() time.Time { return d.pool.Store.Clock.Now() }
@@ -235,8 +239,16 @@ func (d *driver) wait() error {
 	case <-d.startDue:
 		return d.recordStarts()
 	case <-due:
-		return nil
+		return d.lookBeforeDue()
 	}
+}
+
+// lookBeforeDue reads the inbox when a timer is due: what came in time goes before a time-out.
+func (d *driver) lookBeforeDue() error {
+	if at, ok := execution.NextDue(d.exec.State); ok && !at.After(d.now()) {
+		return d.look()
+	}
+	return nil
 }
 
 // look reads the inbox. An execution that is not ours any more is left at once.
