@@ -38,8 +38,9 @@ type Outcome struct {
 
 // Classes of error.
 const (
-	classActivity = "activity" // the definition, or what it was given
-	classExternal = "external" // the other side
+	classActivity       = "activity"       // the definition, or what it was given
+	classExternal       = "external"       // the other side
+	classInfrastructure = "infrastructure" // this machine
 )
 
 // fail makes the outcome of an attempt that did not succeed.

@@ -1,0 +1,120 @@
+package activity
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// scriptInputs are the inputs of a script, checked.
+type scriptInputs struct {
+	language, source string
+	input            any // javascript only; all others are for processes
+	args             []string
+	env              []string // NAME=value
+	stdin            string
+	files            map[string]string // by path within the working folder
+}
+
+// onlyFor says which inputs a sandbox has, and which a process has.
+var onlyFor = map[bool][]string{true: {"args", "env", "stdin", "files"}, false: {"input"}}
+
+func readScriptInputs(given any) (in scriptInputs, err error) {
+	inputs, ok := given.(map[string]any)
+	if !ok {
+		return in, fmt.Errorf("a script needs a language and a source")
+	}
+	in.language, _ = inputs["language"].(string)
+	in.source, ok = inputs["source"].(string)
+	if in.language == "" || !ok {
+		return in, fmt.Errorf("a script needs a language and a source, both texts")
+	}
+	for _, key := range onlyFor[in.language == javascript] {
+		if inputs[key] != nil {
+			return in, fmt.Errorf("a script in %s has no %s; hand data in by %s", in.language, key, strings.Join(onlyFor[in.language != javascript], ", "))
+		}
+	}
+	in.input = inputs["input"]
+	if in.stdin, err = textInput("stdin", inputs["stdin"]); err != nil {
+		return in, err
+	}
+	if err := in.readArgs(inputs["args"]); err != nil {
+		return in, err
+	}
+	if err := in.readEnv(inputs["env"]); err != nil {
+		return in, err
+	}
+	return in, in.readFiles(inputs["files"])
+}
+
+// textInput takes a scalar as expressions print it; null is "".
+func textInput(what string, given any) (string, error) {
+	if given == nil {
+		return "", nil
+	}
+	text, ok := scalar(given)
+	if !ok {
+		return "", fmt.Errorf("%s must be a text; write toJSON(…) to hand in a list or an object", what)
+	}
+	return text, nil
+}
+
+func (in *scriptInputs) readArgs(given any) error {
+	list, isList := given.([]any)
+	if given != nil && !isList {
+		return fmt.Errorf("args must be a list of texts")
+	}
+	for i, one := range list {
+		text, err := textInput(fmt.Sprintf("args[%d]", i), one)
+		if err != nil {
+			return err
+		}
+		if strings.Contains(text, "\x00") {
+			return fmt.Errorf("args[%d] holds a NUL character, which no argument can", i)
+		}
+		in.args = append(in.args, text)
+	}
+	return nil
+}
+
+func (in *scriptInputs) readEnv(given any) error {
+	named, err := textMap("env", given)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(named[name], "\x00") {
+			return fmt.Errorf("env: %q is no variable that a process can have", name)
+		}
+		in.env = append(in.env, name+"="+named[name])
+	}
+	return nil
+}
+
+func (in *scriptInputs) readFiles(given any) (err error) {
+	in.files, err = textMap("files", given)
+	for name := range in.files {
+		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.Contains(name, "\x00") {
+			return fmt.Errorf("files: %q is no name within the script's folder", name)
+		}
+	}
+	return err
+}
+
+func textMap(what string, given any) (map[string]string, error) {
+	named, isMap := given.(map[string]any)
+	if given != nil && !isMap {
+		return nil, fmt.Errorf("%s must be a map of names to texts", what)
+	}
+	texts := make(map[string]string, len(named))
+	for name, value := range named {
+		text, err := textInput(what+"."+name, value)
+		if err != nil {
+			return nil, err
+		}
+		texts[name] = text
+	}
+	return texts, nil
+}
