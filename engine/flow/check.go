@@ -54,6 +54,7 @@ func (c *checker) check(n *node, s *shape) {
 	case valueShape:
 		c.value(n)
 	case templateShape:
+		c.filled(n, s)
 		c.template(n)
 	case exprShape, conditionShape:
 		c.expression(n)
@@ -225,6 +226,13 @@ func (c *checker) value(n *node) {
 		}
 		return true
 	})
+}
+
+// filled refuses a text of nothing but spaces where one is needed.
+func (c *checker) filled(n *node, s *shape) {
+	if s.least > 0 && strings.TrimSpace(n.raw) == "" {
+		c.ps.add("E414", n, "write it out, or take it from an expression", "%s is empty", lastKey(n.path))
+	}
 }
 
 func (c *checker) template(n *node) {

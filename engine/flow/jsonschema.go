@@ -145,6 +145,9 @@ func (g *generator) shape(s *shape) map[string]any {
 		if form.pattern != "" {
 			out["pattern"] = form.pattern
 		}
+		if s.least > 0 {
+			out["minLength"] = s.least
+		}
 		return out
 	}
 	switch s.kind {

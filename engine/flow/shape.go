@@ -89,23 +89,24 @@ func (o *object) keys() []string {
 func simple(kind shapeKind) *shape { return &shape{kind: kind} }
 
 var (
-	anything   = simple(anyShape)
-	value      = simple(valueShape)
-	plainText  = simple(textShape)
-	foreign    = simple(sourceShape)
-	template   = simple(templateShape)
-	expression = simple(exprShape)
-	condition  = simple(conditionShape)
-	boolean    = simple(boolShape)
-	identifier = simple(idShape)
-	outcome    = simple(outcomeShape)
-	duration   = simple(durationShape)
-	pattern    = simple(patternShape)
-	jsonSchema = simple(jsonSchemaShape)
-	zone       = simple(zoneShape)
-	moment     = &shape{kind: whenShape, words: []string{"duration", "instant"}}
-	delay      = &shape{kind: whenShape, words: []string{"duration"}}
-	instant    = &shape{kind: whenShape, words: []string{"instant"}}
+	anything       = simple(anyShape)
+	value          = simple(valueShape)
+	plainText      = simple(textShape)
+	foreign        = simple(sourceShape)
+	template       = simple(templateShape)
+	filledTemplate = &shape{kind: templateShape, least: 1}
+	expression     = simple(exprShape)
+	condition      = simple(conditionShape)
+	boolean        = simple(boolShape)
+	identifier     = simple(idShape)
+	outcome        = simple(outcomeShape)
+	duration       = simple(durationShape)
+	pattern        = simple(patternShape)
+	jsonSchema     = simple(jsonSchemaShape)
+	zone           = simple(zoneShape)
+	moment         = &shape{kind: whenShape, words: []string{"duration", "instant"}}
+	delay          = &shape{kind: whenShape, words: []string{"duration"}}
+	instant        = &shape{kind: whenShape, words: []string{"instant"}}
 )
 
 func integer(min, max float64) *shape { return &shape{kind: intShape, min: min, max: max} }

@@ -20,7 +20,7 @@ func blockRequired(kind string) bool { return blockOf[kind] != nil && kind != Ty
 
 var httpObject = &object{title: "HTTP request", doc: "Calls an HTTP service.", fields: []field{
 	f("method", wordsOrTemplate("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"), "HTTP method.").or("GET"),
-	must(f("url", template, "Absolute http or https address.").such("https://shop.internal/orders/${{ inputs.order_id }}")),
+	must(f("url", filledTemplate, "Absolute http or https address.").such("https://shop.internal/orders/${{ inputs.order_id }}")),
 	f("query", value, "Parameters of the address.").such(map[string]any{"page": 1}),
 	f("headers", value, "Request headers.").such(map[string]any{"Accept": "application/json"}),
 	f("body", value, "Sent as JSON, a text as plain text.").such(map[string]any{"amount": "${{ inputs.amount }}"}),

@@ -39,6 +39,7 @@ func TestMistakesAreFoundAtTheirPlace(t *testing.T) {
 		{"size", "E412", definition("  limits: {maxMemory: 5GB}\n  activities:\n    - {id: a, " + set + "}\n"), "5GB", "GiB"},
 		{"version", "E413", []byte("apiVersion: weftline/v1\nkind: Workflow\nmetadata: {name: v, version: \"1\"}\nspec:\n  activities:\n    - {id: a, " + set + "}\n"), `"1"`, "1.2.0"},
 		{"bounds", "E414", activities(`{id: a, type: http, retry: 0, inputs: {url: "http://x.test"}}`), "0", "from 1"},
+		{"no address", "E414", activities(`{id: a, type: http, inputs: {url: " "}}`), `" "`, "write it out"},
 		{"no people", "E402", activities(`{id: a, type: human, human: {title: T, due: 1h}}`), "", "candidates"},
 		{"list", "E403", activities(`{id: a, `+set+`}`, `{id: b, needs: a, `+set+`}`), "a", "[a]"},
 		{"yes", "E403", activities(`{id: a, once: yes, ` + set + `}`), "yes", "write true"},
