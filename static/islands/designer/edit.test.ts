@@ -222,20 +222,15 @@ function randomCommand(text: string, random: () => number): Command {
   return pick(commands)();
 }
 
-const folders = ['examples', 'cases/jobs', 'cases/rules', 'cases/invalid'];
+const samples = ['../app/examples', '../engine/flow/testdata'];
 
-/** Texts to try: the sample, and the collections beside the checkout where they are. */
+/** Texts to try: the sample with both line ends, the examples of the product, and one with every type. */
 function texts(): string[] {
-  const root = process.env.WEFTLINE_SHARED ?? '../../shared';
   const found: string[] = [sample, sample.replaceAll('\n', '\r\n')];
-  for (const folder of folders) {
-    try {
-      for (const file of readdirSync(`${root}/${folder}`, { recursive: true, encoding: 'utf8' })) {
-        if (file.endsWith('.yaml')) found.push(readFileSync(`${root}/${folder}/${file}`, 'utf8'));
-      }
-    } catch {
-      // Not beside this checkout: the sample alone is tried.
-    }
+  for (const folder of samples) {
+    const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+    assert.ok(files.length > 0, `no sample in ${folder}`);
+    found.push(...files.map((file) => readFileSync(`${folder}/${file}`, 'utf8')));
   }
   return found.filter((text) => parseText(text).errors.length === 0 && graphFromText(text).graph.nodes.length > 0 && text.length < 20_000);
 }

@@ -61,7 +61,7 @@ function cells(property: Property, readonly: boolean, changed: () => void): HTML
   name.value = property.name;
   name.addEventListener('input', () => ((property.name = name.value.trim()), changed()));
 
-  const choices = el('input', { type: 'text', 'aria-label': 'Choices', placeholder: 'small, large', autocomplete: 'off', readonly });
+  const choices = el('input', { type: 'text', class: 'ds-choices', 'aria-label': 'Choices', placeholder: 'small, large', autocomplete: 'off', readonly });
   choices.value = Array.isArray(property.schema.enum) ? property.schema.enum.join(', ') : '';
   choices.hidden = !property.schema.enum;
   choices.addEventListener('input', () => ((property.schema = { ...property.schema, enum: namesOf(choices.value) }), changed()));
@@ -77,7 +77,7 @@ function cells(property: Property, readonly: boolean, changed: () => void): HTML
   const required = el('input', { type: 'checkbox', disabled: readonly });
   required.checked = property.required;
   required.addEventListener('change', () => ((property.required = required.checked), changed()));
-  return [el('div', { class: 'ds-cell' }, name), el('div', { class: 'ds-cell' }, type, choices), el('label', { class: 'ds-check' }, required, 'required')];
+  return [el('div', { class: 'ds-cell' }, name), el('div', { class: 'ds-cell' }, type), el('label', { class: 'ds-check' }, required, 'required'), choices];
 }
 
 function retyped(schema: Schema, type: string, choices: string[]): Schema {
