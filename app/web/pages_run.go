@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"net/url"
 
@@ -13,6 +12,7 @@ import (
 	"weftline/engine/flow"
 	"weftline/views/form"
 	"weftline/views/run"
+	"weftline/views/ui"
 )
 
 // runnable is a published version with the schema of its input.
@@ -135,11 +135,11 @@ func parsed(value map[string]any, problems []flow.Problem) (any, []flow.Problem)
 func switched(schema map[string]any, try runTry) runTry {
 	if !try.asJSON {
 		value, _ := form.Parse(schema, try.typed)
-		raw, err := json.MarshalIndent(value, "", "  ")
+		text, err := ui.JSONText(value)
 		if err != nil {
 			return try
 		}
-		try.asJSON, try.typed = true, url.Values{run.JSONField: {string(raw)}}
+		try.asJSON, try.typed = true, url.Values{run.JSONField: {text}}
 		return try
 	}
 	value, problems := inputOf(schema, try)

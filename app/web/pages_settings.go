@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine"
+	"weftline/engine/human"
 	settingsview "weftline/views/settings"
 )
 
@@ -33,7 +35,7 @@ func (p *Pages) showSettings(c *fiber.Ctx, view settingsview.View) error {
 		view.Tokens = append(view.Tokens, tokenRow(token))
 	}
 	view.Now, view.CSRF, view.User, view.Team = now(), frame.CSRF, who.User, who.TeamName
-	view.Roles, view.Groups = strings.Join(who.Roles, ", "), strings.Join(who.Groups, ", ")
+	view.Roles, view.Groups = strings.Join(who.Roles, ", "), groupWords(who.Groups)
 	view.Theme, view.Density, view.MayMakeTokens = frame.Theme, frame.Density, err == nil
 	return Render(c, settingsview.Page(frame, view))
 }
@@ -99,4 +101,12 @@ func keep(c *fiber.Ctx, name, value string) {
 		cookie.MaxAge, cookie.Expires = -1, time.Unix(1, 0)
 	}
 	c.Cookie(cookie)
+}
+
+// groupWords names groups for people; the local user stands in for every one.
+func groupWords(groups []string) string {
+	if slices.Contains(groups, human.Everybody) {
+		return "all"
+	}
+	return strings.Join(groups, ", ")
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -213,9 +212,9 @@ func indented(value any) string {
 	if value == nil {
 		return ""
 	}
-	raw, err := json.MarshalIndent(value, "", "  ")
+	text, err := ui.JSONText(value)
 	if err != nil {
 		return ""
 	}
-	return string(raw)
+	return text
 }

@@ -1,11 +1,11 @@
 package diff
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"weftline/engine/flow"
+	"weftline/views/ui"
 )
 
 // Group is what changed in one place: an activity with its edges, or a part of the workflow.
@@ -68,11 +68,11 @@ func value(v any) (text string, code bool) {
 	case string:
 		return v, strings.Contains(v, "\n")
 	case map[string]any, []any:
-		raw, err := json.MarshalIndent(v, "", "  ")
+		text, err := ui.JSONText(v)
 		if err != nil {
 			return fmt.Sprint(v), true
 		}
-		return string(raw), len(raw) > 60
+		return text, len(text) > 60
 	default:
 		return fmt.Sprint(v), false
 	}

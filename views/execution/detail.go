@@ -50,6 +50,9 @@ func (b builder) detail(id string) Detail {
 	view.Outcome = detail.Outcome
 	view.Input, view.Output = indented(detail.Input), indented(detail.Output)
 	view.Error = errorView(detail.Error)
+	if view.Error != nil && detail.Status == "retrying" {
+		view.Error.Advice = "" // the next attempt comes by itself
+	}
 	view.Words = b.detailWords(id, detail)
 	if wait := b.wait(id); wait != nil {
 		line := b.waitLine(*wait)

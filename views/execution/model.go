@@ -4,7 +4,6 @@
 package execution
 
 import (
-	"encoding/json"
 	"net/url"
 	"strconv"
 	"time"
@@ -286,11 +285,11 @@ func indented(value any) string {
 	if value == nil {
 		return ""
 	}
-	raw, err := json.MarshalIndent(value, "", "  ")
+	text, err := ui.JSONText(value)
 	if err != nil {
 		return "This value cannot be shown: " + err.Error()
 	}
-	return string(raw)
+	return text
 }
 
 func orNothing(text string) string {

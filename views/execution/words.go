@@ -243,6 +243,9 @@ func advice(errorType string) string {
 	first, rest, _ := strings.Cut(errorType, ".")
 	switch first {
 	case "http":
+		if rest == "address_refused" {
+			return "This server does not call that address. Put the address right, or have an operator allow it, then retry."
+		}
 		if strings.HasPrefix(rest, "5") || rest == "429" {
 			return "The other service answered with an error. When it is well again, retry from the failed activity."
 		}
