@@ -167,3 +167,18 @@ test('text that is no workflow gives an error with its place, and no graph', () 
   const bomb = `kind: Workflow\na: &a [1,1,1,1,1,1,1,1,1,1]\n${'bcdefgh'.split('').map((k, i) => `${k}: &${k} [${Array(10).fill(`*${'abcdefgh'[i]}`).join(',')}]`).join('\n')}\n`;
   assert.ok(graphFromText(bomb).error);
 });
+
+test('what follows a moved activity keeps right of it, and nothing lies under a moved one', () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const g = randomGraph(seed, 12);
+    const random = randomFrom(seed);
+    const moved = new Map([['n3', [Math.floor(random() * 900), Math.floor(random() * 400)] as const]]);
+    const l = layout(g, moved);
+    assert.deepEqual([at(l, 'n3').x, at(l, 'n3').y], [...moved.get('n3')!]);
+    assert.deepEqual(overlaps(l, g.nodes.map((n) => n.key)), [], `seed ${seed}`);
+    for (const edge of g.edges) {
+      if (edge.to === 'n3') continue;
+      assert.ok(at(l, edge.to).x >= at(l, edge.from).x + at(l, edge.from).w, `seed ${seed}: ${edge.from} → ${edge.to}`);
+    }
+  }
+});

@@ -70,12 +70,11 @@ function layoutLevel(parent: string, level: Level, origin: Point): Box {
   const edges = nodes.flatMap((n) => (level.edges.get(n.key) ?? []).filter((e) => inside.has(e.to)));
   const columns = buildColumns(nodes, edges, sizes, level.metrics);
   place(columns, level.metrics);
+  const settled = settle(columns, edges, level.moved);
 
   for (const node of nodes) {
-    const slot = columns.slots.get(node.key)!;
-    const size = sizes.get(node.key)!;
-    const at = level.moved.get(node.key);
-    const box = { x: origin.x + (at ? at[0] : slot.x), y: origin.y + (at ? at[1] : slot.y), ...size };
+    const at = settled.get(node.key)!;
+    const box = { ...at, x: origin.x + at.x, y: origin.y + at.y };
     level.boxes.set(node.key, box);
     if (level.children.has(node.key)) {
       const top = level.metrics.height(node);
@@ -180,6 +179,43 @@ function place(columns: Columns, metrics: Metrics): void {
   }
 }
 
+/**
+ * Where every node of a level ends up. A moved node stands where a person put it; the others keep right of
+ * what they follow and evade the moved ones downwards. Without moved nodes that changes nothing.
+ */
+function settle(columns: Columns, edges: GraphEdge[], moved: Positions): Map<string, Box> {
+  const boxes = new Map<string, Box>();
+  const automatic: Slot[] = [];
+  for (const slot of columns.lists.flat()) {
+    if (!slot?.node) continue;
+    const at = moved.get(slot.node.key);
+    if (at) boxes.set(slot.node.key, { x: at[0], y: at[1], w: slot.w, h: slot.h });
+    else automatic.push(slot);
+  }
+  const evading = boxes.size > 0;
+  const incoming = groupBy(edges, (e) => e.to);
+  for (const slot of automatic) {
+    const box = { x: slot.x, y: slot.y, w: slot.w, h: slot.h };
+    if (evading) {
+      for (const edge of incoming.get(slot.node!.key) ?? []) {
+        const source = boxes.get(edge.from);
+        if (source && columns.slots.get(edge.from)!.column < slot.column) box.x = Math.max(box.x, source.x + source.w + columnGap);
+      }
+      evade(box, [...boxes.values()]);
+    }
+    boxes.set(slot.node!.key, box);
+  }
+  return boxes;
+}
+
+/** Moves a box down until it touches none of the others. */
+function evade(box: Box, others: Box[]): void {
+  const beside = others.filter((o) => o.x < box.x + box.w && box.x < o.x + o.w).sort((a, b) => a.y - b.y);
+  for (const other of beside) {
+    if (box.y < other.y + other.h && other.y < box.y + box.h) box.y = other.y + other.h + rowGap;
+  }
+}
+
 function anchor(source: { slot: Slot; y: number }): number {
   return source.slot.y + source.y;
 }
@@ -219,7 +255,8 @@ function route(edge: GraphEdge, columns: Columns, level: Level, origin: Point): 
   const from = level.boxes.get(edge.from)!;
   const to = level.boxes.get(edge.to)!;
   const source = columns.slots.get(edge.from)!.node!;
-  const free = level.moved.has(edge.from) || level.moved.has(edge.to);
+  const inSlot = (box: Box, slot: Slot): boolean => box.x - origin.x === slot.x && box.y - origin.y === slot.y;
+  const free = !inSlot(from, columns.slots.get(edge.from)!) || !inSlot(to, columns.slots.get(edge.to)!);
   const lanes = free ? [] : (columns.lanes.get(edge.key) ?? []);
   return [
     { x: from.x + from.w, y: from.y + level.metrics.portY(source, edge.port) },
