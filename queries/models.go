@@ -40,6 +40,16 @@ type Checkpoint struct {
 	State       []byte
 }
 
+type Connection struct {
+	TeamID    uuid.UUID
+	Name      string
+	Kind      string
+	Settings  json.RawMessage
+	Secrets   json.RawMessage
+	UpdatedAt time.Time
+	UpdatedBy string
+}
+
 type Draft struct {
 	TeamID   uuid.UUID
 	Workflow string
