@@ -23,9 +23,8 @@ export function openKeys(d: Designer): void {
   ];
   const close = el('button', { type: 'button', class: 'ds-button' }, 'Close');
   const dialog = el('dialog', { class: 'ds-sheet', 'aria-labelledby': 'ds-sheet-title' },
-    el('h2', { id: 'ds-sheet-title' }, 'Keys'),
-    el('dl', {}, ...rows.map(([keys, words]) => el('div', {}, el('dt', {}, ...keys.map((key) => el('kbd', {}, key))), el('dd', {}, words)))),
-    close);
+    el('div', { class: 'ds-sheet-head' }, el('h2', { id: 'ds-sheet-title' }, 'Keys'), close),
+    el('dl', {}, ...rows.map(([keys, words]) => el('div', {}, el('dt', {}, ...keys.map((key) => el('kbd', {}, key))), el('dd', {}, words)))));
   close.addEventListener('click', () => dialog.close());
   dialog.addEventListener('close', () => {
     dialog.remove();
