@@ -103,11 +103,8 @@ func (w *world) settle() error {
 }
 
 func (w *world) passOrGrant() error {
-	for _, p := range w.wanted() {
-		if err := w.send(Message{PermitGranted: &p}); err != nil {
-			return err
-		}
-		return nil
+	if wanted := w.wanted(); len(wanted) > 0 {
+		return w.send(Message{PermitGranted: &wanted[0]})
 	}
 	due, ok := NextDue(w.st)
 	if !ok {

@@ -103,7 +103,7 @@ func (d *decider) startAttempt(p place, worker string, at time.Time) {
 // not waiting to start.
 func Started(wf *flow.Workflow, st *State, w Work, worker string, now time.Time) Event {
 	d := decider{wf: wf, st: st, now: millis(now)}
-	p, found := d.find(key{w.Activity, w.Item})
+	p, found := d.find(key(w))
 	if !found || p.fresh || p.run.Phase != dispatched || p.run.Attempt != w.Attempt || p.undo != w.Compensating {
 		return Event{}
 	}

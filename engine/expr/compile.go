@@ -84,7 +84,6 @@ type compiler struct {
 	scope  []local
 	most   int // slots needed
 	builds bool
-	inside int // depth of predicates
 }
 
 type local struct {
