@@ -1,6 +1,8 @@
 package execution
 
 import (
+	"html"
+
 	"weftline/engine/expr"
 	"weftline/engine/flow"
 )
@@ -42,7 +44,24 @@ func (r reader) resolve(act *flow.Activity) (any, error) {
 	if act.Inputs == nil {
 		return nil, nil
 	}
-	return r.value(act.Inputs)
+	resolved, err := r.value(act.Inputs)
+	if err == nil && act.Type == flow.TypeEmail {
+		err = r.escapeHTML(act.Inputs.Fields()["html"], resolved)
+	}
+	return resolved, err
+}
+
+// escapeHTML resolves the html of a mail again, so that values in it are text and never markup.
+func (r reader) escapeHTML(template *expr.Value, resolved any) error {
+	fields, ok := resolved.(map[string]any)
+	if _, literal := template.Literal(); literal || !ok {
+		return nil
+	}
+	escaped, err := template.EvalEscaped(r.env(), html.EscapeString)
+	if err == nil {
+		fields["html"] = escaped
+	}
+	return err
 }
 
 func (r reader) emission(e *flow.Emit) (any, error) {

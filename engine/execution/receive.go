@@ -103,7 +103,7 @@ func (d *decider) startAttempt(p place, worker string, at time.Time) {
 // not waiting to start.
 func Started(wf *flow.Workflow, st *State, w Work, worker string, now time.Time) Event {
 	d := decider{wf: wf, st: st, now: millis(now)}
-	p, found := d.find(key(w))
+	p, found := d.find(key{w.Activity, w.Item})
 	if !found || p.fresh || p.run.Phase != dispatched || p.run.Attempt != w.Attempt || p.undo != w.Compensating {
 		return Event{}
 	}
@@ -315,7 +315,7 @@ func (d *decider) compensateAgain(c *Control) error {
 // event has payload, and may have id and name. A wait that is not there does not match.
 func Matches(wf *flow.Workflow, st *State, w WaitKey, event map[string]any) (bool, error) {
 	d := decider{wf: wf, st: st}
-	p, ok := d.find(key{w.Activity, w.Item})
+	p, ok := d.find(key(w))
 	if !ok || p.run.Phase != waiting || p.act.Event == nil {
 		return false, nil
 	}
