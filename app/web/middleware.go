@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
@@ -111,6 +112,21 @@ func (s *Server) refuseForeignHosts(c *fiber.Ctx) error {
 	}
 	return c.Next()
 }
+
+// refuseUnreadable answers addresses that no stored text can equal: PostgreSQL holds UTF-8 without NUL.
+func refuseUnreadable(c *fiber.Ctx) error {
+	if !readable(c.Path()) {
+		return engine.Refuse("not_found", "there is nothing here: the address is not text")
+	}
+	for name, value := range c.Queries() {
+		if !readable(name) || !readable(value) {
+			return engine.Refuse("bad_request", "the query of the address is not text")
+		}
+	}
+	return c.Next()
+}
+
+func readable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // refuseWhileDraining sends clients elsewhere while the server ends; health stays readable.
 func (s *Server) refuseWhileDraining(c *fiber.Ctx) error {

@@ -85,7 +85,7 @@ func New(o Options) *Server {
 		ReadBufferSize: 16 << 10, // bytes of request headers
 	})
 	s.app.Server().KeepHijackedConns = true // sockets are the hub's own, see package live
-	s.app.Use(identify, secure, s.observe, drainBody, s.refuseWhileDraining, s.refuseForeignHosts)
+	s.app.Use(identify, secure, s.observe, drainBody, s.refuseWhileDraining, s.refuseForeignHosts, refuseUnreadable)
 	s.app.Get(staticPrefix+"*", serveStatic)
 	calls := api.New(api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Health: o.Health, Table: s.operations})
 	s.routes = append(table(calls, s.hub, o.Metrics), append(s.pages.Routes(), o.Mounts...)...)

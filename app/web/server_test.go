@@ -46,6 +46,9 @@ func TestRefusalsAreProblemDocuments(t *testing.T) {
 		"no precondition":         {request{"PUT", "/api/v1/workflows/w/draft", "a", admin}, 428, "precondition_required", "If-Match"},
 		"both preconditions":      {request{"PUT", "/api/v1/workflows/w/draft", "a", with(admin, "If-Match", "x", "If-None-Match", "*")}, 400, "bad_request", ""},
 		"signal without a name":   {request{"POST", "/api/v1/executions/" + known.String() + "/signals", `{}`, admin}, 422, "invalid_input", "name"},
+		"NUL in a path":           {request{"GET", "/api/v1/workflows/%00/versions", "", admin}, 404, "not_found", "text"},
+		"no UTF-8 in a path":      {request{"POST", "/api/v1/workflows/%ED%A0%80/publish", `{}`, admin}, 404, "not_found", "text"},
+		"NUL in a query":          {request{"GET", "/api/v1/executions?workflow=%00", "", admin}, 400, "bad_request", "text"},
 		"version that is none":    {request{"GET", "/api/v1/workflows/w/versions/zero", "", admin}, 404, "not_found", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
