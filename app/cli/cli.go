@@ -51,6 +51,7 @@ func commands() []command {
 		{"tasks", "list|complete", "human tasks of a server", tasks},
 		{"token", "create", "makes an API token, straight in the database", token},
 		{"migrate", "up|status", "brings the database up to date", migrate},
+		{"doctor", "", "proves that every open execution will be driven on", doctor},
 		{"bench", "WORKLOAD", "measures the engine", benchmark},
 		{"version", "", "prints the version", version},
 	}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/app/config"
+	"weftline/engine/store"
+)
+
+// doctor proves that every open execution has something that will drive it on.
+func doctor(ctx context.Context, t Terminal, args []string) error {
+	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
+	flags.SetOutput(t.Err)
+	c, err := config.Bind(flags, t.Env, config.Database)
+	if err != nil {
+		return err
+	}
+	asJSON := flags.Bool("json", false, "print one JSON object")
+	if _, err := parse(flags, args, 0, 0); err != nil {
+		return err
+	}
+	url, stop, err := openDatabase(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	open, limbo, err := store.FindLimbo(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if err := diagnose(t, *asJSON, open, limbo); err != nil {
+		return err
+	}
+	if len(limbo) > 0 {
+		return exit(1)
+	}
+	return nil
+}
+
+// diagnose prints what was found: as an object {open, limbo: []}, or in words.
+func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo) error {
+	if asJSON {
+		return json.NewEncoder(t.Out).Encode(struct {
+			Open  int           `json:"open"`
+			Limbo []store.Limbo `json:"limbo"`
+		}{open, append([]store.Limbo{}, limbo...)})
+	}
+	for _, l := range limbo {
+		why := "nothing will drive it on"
+		if l.Unread {
+			why = "a message waits for it and nobody was told"
+		}
+		fmt.Fprintf(t.Out, "%s  %s  %s since %s: %s\n", l.Execution, l.Workflow, l.Status, l.UpdatedAt.UTC().Format("2006-01-02 15:04:05"), why)
+	}
+	fmt.Fprintf(t.Out, "%d open executions, %d in limbo\n", open, len(limbo))
+	return nil
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"weftline/engine/enginetest"
+)
+
+func TestDoctor(t *testing.T) {
+	url := enginetest.Database(t)
+	ask := func(args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		code := Main(append([]string{"doctor", "--database-url", url}, args...), Terminal{Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
+		return code, out.String() + errs.String()
+	}
+	if code, says := ask(); code != 0 || says != "0 open executions, 0 in limbo\n" {
+		t.Errorf("a healthy database: %d %s", code, says)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `insert into executions (id, team_id, partition, workflow, version, content_hash, mode,
+			status, correlation_id, priority, started_by, created_at, updated_at)
+		values (gen_random_uuid(), gen_random_uuid(), 0, 'lost', 1, '', 'server', 'running', '', 'normal', 'ann', now(), now())`); err != nil {
+		t.Fatal(err)
+	}
+	if code, says := ask(); code != 1 || !strings.Contains(says, "lost  running since") {
+		t.Errorf("an execution without any cause: %d %s", code, says)
+	}
+	if code, says := ask("--json"); code != 1 || !strings.Contains(says, `"open":1,"limbo":[{"execution":"`) {
+		t.Errorf("the same as JSON: %d %s", code, says)
+	}
+}
