@@ -113,6 +113,9 @@ func refusalOf(err error) *engine.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return engine.Refuse("not_ready", "the answer took too long; try again")
 	}
+	if engine.IsOutage(err) {
+		return engine.Refuse("not_ready", "the database cannot be reached at the moment; try again")
+	}
 	return engine.Refuse("internal", "the fault is logged under this request id; nothing more is known here")
 }
 

@@ -37,14 +37,18 @@ type Options struct {
 	Log      *slog.Logger      // tells of slow steps; nil is silent
 }
 
-// Server is a running PostgreSQL that ends with this process.
+// Server is a running PostgreSQL that ends with this process, and is started again when it ends otherwise.
 type Server struct {
 	url      string
-	process  *process
 	lock     *os.File
 	died     chan error
+	alive    context.Context // until Stop
+	cancel   context.CancelFunc
 	stopOnce sync.Once
 	stopErr  error
+
+	mu      sync.Mutex
+	process *process
 }
 
 // InUseError says that another process runs on the data folder.
@@ -80,14 +84,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{url: socketURL(runDir(base), dbName), process: process, lock: lock, died: make(chan error, 1)}
-	go s.watch(filepath.Join(base, logName))
+	s.alive, s.cancel = context.WithCancel(context.Background())
+	go s.watch(base, o)
 	return s, nil
 }
 
 // URL is a postgres:// address for pgx, valid while the server runs.
 func (s *Server) URL() string { return s.url }
 
-// Died receives once when the server ends without Stop having been called.
+// Died receives once when the server ended without Stop having been called and cannot be started again.
 func (s *Server) Died() <-chan error { return s.died }
 
 // Stop shuts the server down: at once for its clients, with a checkpoint for its data.
@@ -95,17 +100,42 @@ func (s *Server) Died() <-chan error { return s.died }
 // start. Calling it again answers the same.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() {
+		s.cancel() // a start in progress ends
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.stopErr = s.process.stop(ctx)
 		s.lock.Close()
 	})
 	return s.stopErr
 }
 
-func (s *Server) watch(logPath string) {
-	<-s.process.done
-	if !s.process.stopping.Load() {
-		s.died <- fmt.Errorf("PostgreSQL ended unexpectedly (%v); see %s", s.process.err, logPath)
+// watch starts the server again whenever it was killed; its clients connect again by themselves.
+func (s *Server) watch(base string, o Options) {
+	for process := s.process; process != nil; {
+		<-process.done
+		if process.stopping.Load() {
+			return
+		}
+		o.Log.Error("PostgreSQL ended unexpectedly and is started again", "cause", process.err)
+		next, err := s.revive(base, o)
+		if err != nil && s.alive.Err() == nil {
+			s.died <- fmt.Errorf("PostgreSQL ended unexpectedly (%v) and does not start again: %w; see %s",
+				process.err, err, filepath.Join(base, logName))
+		}
+		process = next
 	}
+}
+
+// revive answers nil when the server cannot be started or is not wanted any more.
+func (s *Server) revive(base string, o Options) (*process, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next, err := bringUp(s.alive, base, o)
+	if err != nil {
+		return nil, err
+	}
+	s.process = next
+	return next, nil
 }
 
 // bringUp runs under the folder's lock.

@@ -173,11 +173,47 @@ func TestStopTwiceAnswersTheSame(t *testing.T) {
 	}
 }
 
-func TestKilledServerIsReportedAndRecovers(t *testing.T) {
+func TestKilledServerIsStartedAgain(t *testing.T) {
 	dir := made(t)
 	s := start(t, dir)
 	run(t, s.URL(), "create table kept (v text)")
 	run(t, s.URL(), writeRow)
+	killed := s.process
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, s.eventually(t, killed).URL(), readRow); got != "row" {
+		t.Errorf("after a crash the table holds %q", got)
+	}
+	stop(t, s)
+}
+
+// eventually waits until another process runs, or the server is given up.
+func (s *Server) eventually(t *testing.T, not *process) *Server {
+	t.Helper()
+	for limit := time.Now().Add(bound); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
+		select {
+		case err := <-s.Died():
+			t.Fatal(err)
+		default:
+		}
+		s.mu.Lock()
+		again := s.process != not
+		s.mu.Unlock()
+		if again {
+			return s
+		}
+	}
+	t.Fatal("it was not started again")
+	return nil
+}
+
+func TestAServerThatCannotStartAgainIsReported(t *testing.T) {
+	dir := made(t)
+	s := start(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, dataName, "postgresql.conf"), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.process.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +224,6 @@ func TestKilledServerIsReportedAndRecovers(t *testing.T) {
 		}
 	case <-time.After(bound):
 		t.Fatal("the death was not reported")
-	}
-	_ = s.Stop(context.Background())
-	if got := run(t, start(t, dir).URL(), readRow); got != "row" {
-		t.Errorf("after a crash the table holds %q", got)
 	}
 }
 
