@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -29,7 +30,8 @@ type catalogLinks struct {
 	canRun  func(kind string) bool // whether activities of a type can run on this server
 	resolve func(ctx context.Context, team uuid.UUID, workflow, version string) error
 	latest  func(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error)
-	changed func(Change) // called after commit
+	now     func() time.Time // the database's
+	changed func(Change)     // called after commit
 }
 
 func newCatalog(db *pgxpool.Pool, links catalogLinks) *catalog {

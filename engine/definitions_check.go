@@ -35,6 +35,7 @@ func (c *catalog) judge(ctx context.Context, who Who, name string, text []byte) 
 		return report, nil
 	}
 	references = append(c.unsupported(workflow), c.missingChildren(ctx, who, workflow)...)
+	references = append(references, c.triggerProblems(ctx, who, workflow, text)...)
 	report.Warnings = append(report.Warnings, asWarnings(references)...)
 	return report, references
 }

@@ -57,6 +57,9 @@ func (c *catalog) publish(ctx context.Context, q *queries.Queries, who Who, name
 	if err := showInLists(ctx, q, who, definition); err != nil {
 		return version, false, err
 	}
+	if err := publishTriggers(ctx, q, who, definition, version.Version, c.now()); err != nil {
+		return version, false, err
+	}
 	return version, created, audit(ctx, q, who, "workflow.published", name, map[string]any{"version": version.Version, "contentHash": version.ContentHash, "message": message})
 }
 
@@ -100,7 +103,7 @@ func versionFor(ctx context.Context, q *queries.Queries, who Who, workflow queri
 	return made, true, nil
 }
 
-// Unpublish stops new starts; what runs goes on.
+// Unpublish stops triggers and new starts; what runs goes on.
 func (c *catalog) Unpublish(ctx context.Context, who Who, name string) error {
 	err := inTx(ctx, c.db, func(q *queries.Queries) error {
 		workflow, err := lockWorkflow(ctx, q, who, name)
@@ -112,6 +115,9 @@ func (c *catalog) Unpublish(ctx context.Context, who Who, name string) error {
 		}
 		if err := q.SetPublished(ctx, nil, cleanText(who.User), who.Team, name); err != nil {
 			return fmt.Errorf("unpublish %s: %w", name, err)
+		}
+		if err := unpublishTriggers(ctx, q, who, name); err != nil {
+			return err
 		}
 		return audit(ctx, q, who, "workflow.unpublished", name, map[string]any{"version": *workflow.PublishedVersion})
 	})

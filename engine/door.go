@@ -31,6 +31,7 @@ type Door interface {
 	Definitions
 	Runs
 	Tasks
+	Triggers
 	Watcher
 }
 

@@ -10,7 +10,7 @@ import (
 	"weftline/engine/store"
 )
 
-// emitter runs emit activities: an event to the executions of the same team. The idempotency key is the
+// emitter runs emit activities: an event to the executions and triggers of the same team. The idempotency key is the
 // event's id, so an attempt made twice is one event.
 type emitter struct{ engine *Engine }
 
@@ -26,11 +26,10 @@ func (e emitter) Run(ctx context.Context, call activity.Call) activity.Outcome {
 	if err := checkSize("the payload", input["payload"], e.engine.options.PayloadLimit); err != nil {
 		return activity.Outcome{Err: &execution.Error{Type: "input.invalid", Class: "workflow", Message: err.Error()}}
 	}
-	posted, err := e.engine.store.PostEvent(ctx, store.Posting{Team: team, Correlation: key, Signal: execution.Signal{
-		ID: call.IdempotencyKey, Name: name, Payload: input["payload"], At: e.engine.store.Clock.Now(), By: call.Workflow}}, nil)
+	posted, err := e.engine.post(ctx, Who{Team: team, User: call.Workflow}, store.Posting{Team: team, Correlation: key, Signal: execution.Signal{
+		ID: call.IdempotencyKey, Name: name, Payload: input["payload"], At: e.engine.runs.store.Clock.Now(), By: call.Workflow}}, nil, false)
 	if err != nil {
 		return activity.Outcome{Err: &execution.Error{Type: "engine.emit", Class: "infrastructure", Message: err.Error()}}
 	}
-	e.engine.pool.Wake(posted.Reached...)
 	return activity.Outcome{Value: map[string]any{"id": posted.ID}}
 }

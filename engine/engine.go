@@ -70,6 +70,8 @@ type Engine struct {
 	*catalog
 	*desk
 	*runs
+	*scheduler
+	*hooks
 	*watchers
 
 	options  Options
@@ -78,6 +80,7 @@ type Engine struct {
 	vault    *Vault
 	bus      *notify.Bus
 	timers   *timer.Loop
+	ticks    *timer.Poll
 }
 
 var _ Door = (*Engine)(nil)
@@ -138,14 +141,17 @@ func (e *Engine) assemble(st *store.Store) {
 		return q.HoldLock(ctx, session)
 	})
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
-	e.runs = newRuns(e.db, st, pool, e.options.PayloadLimit)
-	e.catalog = newCatalog(e.db, catalogLinks{canRun: e.canRun, latest: e.runs.Executions, changed: e.publish,
+	e.runs = newRuns(e.db, st, pool, e.options.PayloadLimit, e.options.Log)
+	e.catalog = newCatalog(e.db, catalogLinks{canRun: e.canRun, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
 			return err
 		}})
 	e.desk = newDesk(e.db, deskLinks{now: st.Clock.Now, changed: e.publish,
 		delivered: e.runs.settle})
+	e.scheduler = newScheduler(e.runs.q, st, e.runs, func() { e.ticks.Nudge() })
+	e.ticks = timer.NewPoll("schedules", e.options.Log, e.scheduler.look)
+	e.hooks = &hooks{q: e.runs.q, store: st, runs: e.runs, secrets: e.vault.values, watch: e.watchers.Watch}
 }
 
 func allPartitions(count int) []int16 {
@@ -188,6 +194,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		loops.Wait()
 	}()
 	loops.Go(func() { e.timers.Run(ctx) })
+	loops.Go(func() { e.ticks.Run(ctx) })
 	return e.pool.Run(ctx, func() {
 		loops.Go(func() { e.pool.Beat(beating, e.bus.SetPeers) })
 		loops.Go(func() { e.bus.Run(beating) })
@@ -197,7 +204,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Close drains the worker and disconnects. Run ends by it.
 func (e *Engine) Close(ctx context.Context) {
 	e.pool.Close(ctx)
-	e.store.Close()
+	e.runs.store.Close()
 	e.db.Close()
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -24,10 +25,11 @@ type runs struct {
 	store        *store.Store
 	pool         *worker.Pool
 	payloadLimit int // bytes
+	log          *slog.Logger
 }
 
-func newRuns(db *pgxpool.Pool, st *store.Store, pool *worker.Pool, payloadLimit int) *runs {
-	return &runs{q: queries.New(db), store: st, pool: pool, payloadLimit: payloadLimit}
+func newRuns(db *pgxpool.Pool, st *store.Store, pool *worker.Pool, payloadLimit int, log *slog.Logger) *runs {
+	return &runs{q: queries.New(db), store: st, pool: pool, payloadLimit: payloadLimit, log: log}
 }
 
 // noExecution is the answer for an id that the team does not have.

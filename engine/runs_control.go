@@ -132,18 +132,18 @@ func (r *runs) checkSignalSchema(ctx context.Context, id uuid.UUID, name string,
 	return nil
 }
 
-// PostEvent sends an event by business key to every execution of the team that waits for it now.
+// PostEvent sends an event by business key to every execution of the team that waits for it now, and to
+// every trigger that it sets off.
 func (r *runs) PostEvent(ctx context.Context, who Who, event PostedEvent) (PostedResult, error) {
 	if err := r.checkPosting(event.Name, event.Correlation, event.EventID, event.Payload); err != nil {
 		return PostedResult{}, err
 	}
-	posted, err := r.store.PostEvent(ctx, store.Posting{Team: who.Team, Correlation: event.Correlation,
+	posted, err := r.post(ctx, who, store.Posting{Team: who.Team, Correlation: event.Correlation,
 		Signal: execution.Signal{ID: event.EventID, Name: event.Name, Payload: event.Payload, At: r.store.Clock.Now(), By: who.User},
-	}, refusePayload(event.Payload))
+	}, refusePayload(event.Payload), true)
 	if err != nil {
 		return PostedResult{}, err
 	}
-	r.pool.Wake(posted.Reached...)
 	return PostedResult{Matched: posted.Matched, ID: posted.ID, KeptUntil: posted.KeptUntil}, nil
 }
 

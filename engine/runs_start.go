@@ -15,7 +15,6 @@ import (
 	"weftline/engine/execution"
 	"weftline/engine/expr"
 	"weftline/engine/store"
-	"weftline/engine/worker"
 )
 
 const (
@@ -30,11 +29,16 @@ func (r *runs) Start(ctx context.Context, who Who, request StartRequest) (Starte
 	if err != nil {
 		return Started{}, err
 	}
-	start, err := r.prepare(who, definition, request)
+	key, err := startKey(request)
 	if err != nil {
 		return Started{}, err
 	}
-	key, err := startKey(request)
+	return r.startOnce(ctx, who, definition, request, key)
+}
+
+// startOnce starts an execution, or answers the one that the key started before.
+func (r *runs) startOnce(ctx context.Context, who Who, definition *store.Definition, request StartRequest, key *store.StartKey) (Started, error) {
+	start, err := r.prepare(who, definition, request)
 	if err != nil {
 		return Started{}, err
 	}
@@ -92,7 +96,11 @@ func (r *runs) begin(ctx context.Context, who Who, definition *store.Definition,
 
 // write makes a start durable, through the limit of its workflow if there is one.
 func (r *runs) write(ctx context.Context, who Who, definition *store.Definition, start execution.Start, prepare func(bool) (*store.Flush, error)) (store.Admission, error) {
-	if definition.Limits.MaxConcurrent == 0 {
+	limit, err := limitOf(definition, start.Input)
+	if err != nil {
+		return "", err
+	}
+	if limit == nil {
 		flush, err := prepare(false)
 		if err != nil {
 			return "", err
@@ -100,12 +108,7 @@ func (r *runs) write(ctx context.Context, who Who, definition *store.Definition,
 		_, err = r.store.Commit(ctx, flush)
 		return store.Admitted, err
 	}
-	name, err := worker.PoolName(definition.Workflow, start.Input)
-	if err != nil {
-		return "", Refuse("invalid_input", "the concurrency key of the workflow: "+err.Error())
-	}
-	limit := store.Limit{Name: name, Capacity: definition.Limits.MaxConcurrent, OnLimit: definition.Limits.OnLimit, QueueMax: definition.Limits.QueueMax}
-	admission, replaced, err := r.store.BeginLimited(ctx, who.Team, limit, who.User, prepare)
+	admission, replaced, err := r.store.BeginLimited(ctx, who.Team, *limit, who.User, prepare)
 	if err == nil && replaced != uuid.Nil {
 		r.pool.Wake(replaced)
 	}

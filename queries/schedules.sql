@@ -60,7 +60,8 @@ update schedules set planned_at = sqlc.narg(planned_at), due_at = sqlc.narg(due_
 
 -- name: PostponeSchedule :exec
 -- After a fault: what is planned stays planned.
-update schedules set due_at = now() + interval '30 seconds', updated_at = now() where id = @id and planned_at is not null;
+update schedules set due_at = case when planned_at is not null then now() + interval '30 seconds' end, updated_at = now()
+where id = @id;
 
 -- name: OpenExecutions :many
 select id from executions where id = any(@ids::uuid[]) and finished_at is null;
@@ -109,11 +110,11 @@ insert into backfills (id, schedule_id, planned_at, until, max_parallel, created
 values (@id, @schedule_id, @planned_at, @until, @max_parallel, @created_by);
 
 -- name: TakeBackfill :one
--- One that has something to start and room for it.
+-- Any one that has something to start and room for it; by chance, so that a faulty one stops no other.
 select b.* from backfills b
 where b.planned_at is not null and b.max_parallel >
     (select count(*) from executions e where e.id = any(b.running) and e.finished_at is null)
-order by b.id limit 1 for update of b skip locked;
+order by random() limit 1 for update of b skip locked;
 
 -- name: SetBackfillProgress :exec
 update backfills set planned_at = sqlc.narg(planned_at), running = @running::uuid[] where id = @id;
@@ -126,6 +127,3 @@ where b.id = @id and b.schedule_id = @schedule_id and s.id = b.schedule_id and s
 -- name: BackfillExists :one
 select exists (select from backfills b join schedules s on s.id = b.schedule_id
     where b.id = @id and s.id = @schedule_id and s.team_id = @team_id);
-
--- name: DropBackfill :exec
-update backfills set planned_at = null where id = @id;

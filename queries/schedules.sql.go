@@ -80,15 +80,6 @@ func (q *Queries) DeleteSchedule(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-const dropBackfill = `-- name: DropBackfill :exec
-update backfills set planned_at = null where id = $1
-`
-
-func (q *Queries) DropBackfill(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.Exec(ctx, dropBackfill, id)
-	return err
-}
-
 const forgetOldTicks = `-- name: ForgetOldTicks :exec
 delete from ticks where outcome is not null and at < now() - interval '90 days'
 `
@@ -423,7 +414,8 @@ func (q *Queries) OpenExecutions(ctx context.Context, ids []uuid.UUID) ([]uuid.U
 }
 
 const postponeSchedule = `-- name: PostponeSchedule :exec
-update schedules set due_at = now() + interval '30 seconds', updated_at = now() where id = $1 and planned_at is not null
+update schedules set due_at = case when planned_at is not null then now() + interval '30 seconds' end, updated_at = now()
+where id = $1
 `
 
 // After a fault: what is planned stays planned.
@@ -546,10 +538,10 @@ const takeBackfill = `-- name: TakeBackfill :one
 select b.id, b.schedule_id, b.planned_at, b.until, b.max_parallel, b.running, b.created_by, b.created_at from backfills b
 where b.planned_at is not null and b.max_parallel >
     (select count(*) from executions e where e.id = any(b.running) and e.finished_at is null)
-order by b.id limit 1 for update of b skip locked
+order by random() limit 1 for update of b skip locked
 `
 
-// One that has something to start and room for it.
+// Any one that has something to start and room for it; by chance, so that a faulty one stops no other.
 func (q *Queries) TakeBackfill(ctx context.Context) (Backfill, error) {
 	row := q.db.QueryRow(ctx, takeBackfill)
 	var i Backfill

@@ -18,6 +18,7 @@ type Posting struct {
 	Team        uuid.UUID
 	Correlation string
 	Signal      execution.Signal // ID "" = not deduplicated
+	Openings    []*Opening       // executions that the event starts
 }
 
 // Posted answers an event: the executions it reached, or until when it is kept.
@@ -28,27 +29,38 @@ type Posted struct {
 	Reached   []uuid.UUID `json:"-"`
 }
 
+// mostRaces bounds how often an event is posted again because another transaction was faster.
+const mostRaces = 5
+
 // RefusePayload says why a payload does not fit a wait of an execution; nil accepts it.
 type RefusePayload func(execution *Loaded, wait execution.WaitKey) error
 
-// PostEvent delivers an event to every wait of the team that matches now; one that reaches none is kept for
-// 24 hours. Posting the same id again answers the first result. A payload that any matching wait refuses
-// is recorded nowhere.
-func (s *Store) PostEvent(ctx context.Context, posting Posting, refuse RefusePayload) (Posted, error) {
-	var posted Posted
-	err := s.Tx(ctx, func(tx pgx.Tx, q *queries.Queries) error {
-		posted = Posted{}
+// PostEvent delivers an event to every wait of the team that matches now and begins the executions that it
+// triggers; one that reaches none is kept for 24 hours. Posting the same id again answers the first result.
+// A payload that any matching wait refuses is recorded nowhere.
+func (s *Store) PostEvent(ctx context.Context, posting Posting, refuse RefusePayload) (posted Posted, err error) {
+	for range mostRaces {
+		posted, err = s.postOnce(ctx, posting, refuse)
+		if !lostRace(err) {
+			break
+		}
+	}
+	return posted, err
+}
+
+func (s *Store) postOnce(ctx context.Context, posting Posting, refuse RefusePayload) (posted Posted, err error) {
+	for _, o := range posting.Openings {
+		o.Admission = "" // of an attempt before
+	}
+	err = s.Tx(ctx, func(tx pgx.Tx, q *queries.Queries) error {
 		if err := q.LockEvent(ctx, posting.Team, clean(posting.Signal.Name), clean(posting.Correlation)); err != nil {
 			return err
 		}
 		if known, err := answered(ctx, q, posting, &posted); known || err != nil {
 			return err
 		}
-		return s.post(ctx, q, posting, refuse, &posted)
+		return s.post(ctx, tx, posting, refuse, &posted)
 	})
-	if isUnique(err) { // the same event id was posted under another key at the same moment
-		_, err = answered(ctx, s.q, posting, &posted)
-	}
 	return posted, err
 }
 
@@ -66,7 +78,8 @@ func answered(ctx context.Context, q *queries.Queries, posting Posting, posted *
 	return true, json.Unmarshal(answer, posted)
 }
 
-func (s *Store) post(ctx context.Context, q *queries.Queries, posting Posting, refuse RefusePayload, posted *Posted) error {
+func (s *Store) post(ctx context.Context, tx pgx.Tx, posting Posting, refuse RefusePayload, posted *Posted) error {
+	q := s.q.WithTx(tx)
 	deduplicated := posting.Signal.ID != ""
 	if !deduplicated {
 		posting.Signal.ID = uuid.Must(uuid.NewV7()).String()
@@ -91,6 +104,11 @@ func (s *Store) post(ctx context.Context, q *queries.Queries, posting Posting, r
 		posted.Matched++
 		posted.Reached = append(posted.Reached, wait.ExecutionID)
 	}
+	started, err := s.openAll(ctx, tx, posting.Openings)
+	if err != nil {
+		return err
+	}
+	posted.Matched += started
 	if posted.Matched == 0 {
 		if err := keep(ctx, q, posting, posted); err != nil {
 			return err
@@ -104,6 +122,19 @@ func (s *Store) post(ctx context.Context, q *queries.Queries, posting Posting, r
 		return err
 	}
 	return q.RecordPostedEvent(ctx, posting.Team, clean(posting.Signal.ID), answer)
+}
+
+// openAll begins the executions of an event and answers how many it started, now or the first time.
+func (s *Store) openAll(ctx context.Context, tx pgx.Tx, openings []*Opening) (started int, err error) {
+	for _, o := range openings {
+		if err := s.Open(ctx, tx, o); err != nil {
+			return 0, err
+		}
+		if o.Admission == Admitted || o.Admission == Known {
+			started++
+		}
+	}
+	return started, nil
 }
 
 func reach(ctx context.Context, q *queries.Queries, id uuid.UUID, key execution.WaitKey, signal execution.Signal) error {

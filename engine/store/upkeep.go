@@ -27,10 +27,10 @@ func (s *Store) NextTimer(ctx context.Context) (wait time.Duration, ok bool, err
 	return time.Duration(seconds * float64(time.Second)), true, nil
 }
 
-// Forget deletes what has served its time: kept events, answers by event id, keys of starts and the rows
-// of workers long gone.
+// Forget deletes what has served its time: kept events, answers by event id, keys of starts, old ticks and
+// the rows of workers long gone.
 func (s *Store) Forget(ctx context.Context) error {
-	return errors.Join(s.q.ForgetOldEvents(ctx), s.q.ForgetOldAnswers(ctx), s.q.ForgetOldStartKeys(ctx), s.q.ForgetOldWorkers(ctx))
+	return errors.Join(s.q.ForgetOldEvents(ctx), s.q.ForgetOldAnswers(ctx), s.q.ForgetOldStartKeys(ctx), s.q.ForgetOldTicks(ctx), s.q.ForgetOldWorkers(ctx))
 }
 
 // Incident records that an execution cannot go on because of an internal fault, gives it up and wakes it
