@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 // only says which packages alone may import a package from elsewhere.
 var only = map[string][]string{
 	"github.com/gofiber/fiber/v2":  {"app/**"},
-	"github.com/jackc/pgx/v5":      {"engine", "engine/store", "engine/queue", "engine/notify", "engine/enginetest", "engine/bench", "queries", "migrations", "app/localpg", "app/auth", "app/cli"},
+	"github.com/jackc/pgx/v5":      {"engine", "engine/activity", "engine/store", "engine/queue", "engine/notify", "engine/enginetest", "engine/bench", "queries", "migrations", "app/localpg", "app/auth", "app/cli"},
 	"github.com/gorilla/websocket": {"app/live"},
 	"github.com/expr-lang/expr":    {"engine/expr"},
 	"go.yaml.in/yaml/v4":           {"engine/flow"},

@@ -27,11 +27,12 @@ type catalog struct {
 
 // catalogLinks is what the catalog needs of the rest of the engine.
 type catalogLinks struct {
-	canRun  func(kind string) bool // whether activities of a type can run on this server
-	resolve func(ctx context.Context, team uuid.UUID, workflow, version string) error
-	latest  func(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error)
-	now     func() time.Time // the database's
-	changed func(Change)     // called after commit
+	unable     func(activity *flow.Activity) string // why an activity cannot run on this server, "" = it can
+	resolve    func(ctx context.Context, team uuid.UUID, workflow, version string) error
+	connection func(ctx context.Context, team uuid.UUID, name string) (kind string, err error) // "" = there is none
+	latest     func(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error)
+	now        func() time.Time // the database's
+	changed    func(Change)     // called after commit
 }
 
 func newCatalog(db *pgxpool.Pool, links catalogLinks) *catalog {

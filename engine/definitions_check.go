@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"weftline/engine/activity"
 	"weftline/engine/flow"
 )
 
@@ -16,6 +17,7 @@ const (
 	codeOtherName       = "E419" // metadata.name is not the workflow's
 	codeNoWorkflow      = "E601" // a child workflow that is not published
 	codeNoVersion       = "E602" // no version of a child workflow fits
+	codeNoConnection    = "E603" // a connection that the team does not have
 	codeUnsupportedType = "E604" // an activity type that no worker of this server runs
 )
 
@@ -35,6 +37,7 @@ func (c *catalog) judge(ctx context.Context, who Who, name string, text []byte) 
 		return report, nil
 	}
 	references = append(c.unsupported(workflow), c.missingChildren(ctx, who, workflow)...)
+	references = append(references, c.missingConnections(ctx, who, workflow)...)
 	references = append(references, c.triggerProblems(ctx, who, workflow, text)...)
 	report.Warnings = append(report.Warnings, asWarnings(references)...)
 	return report, references
@@ -76,11 +79,11 @@ func nameAt(text []byte, name string) flow.Pos {
 func (c *catalog) unsupported(workflow *flow.Workflow) []flow.Problem {
 	var problems []flow.Problem
 	for path, activity := range everyActivity(workflow) {
-		if !c.canRun(activity.Type) {
+		if reason := c.unable(activity); reason != "" {
+			why, hint, _ := strings.Cut(reason, "; ")
 			problems = append(problems, flow.Problem{
 				Path: path + ".type", Pos: activity.Pos, Code: codeUnsupportedType, Severity: "error",
-				Message: fmt.Sprintf("this server cannot run activities of type %s: none of its workers knows the type", activity.Type),
-				Hint:    "start a worker that can run it, or use another type",
+				Message: fmt.Sprintf("this server cannot run the activity %s: %s", activity.ID, why), Hint: hint,
 			})
 		}
 	}
@@ -115,6 +118,28 @@ func missingChild(path string, activity *flow.Activity, cause error) flow.Proble
 }
 
 // everyActivity walks all activities of a workflow with their paths: bodies of loops, compensations and
+// missingConnections finds connections that the team does not have, or that are of another kind.
+func (c *catalog) missingConnections(ctx context.Context, who Who, workflow *flow.Workflow) []flow.Problem {
+	var problems []flow.Problem
+	for path, step := range everyActivity(workflow) {
+		name, kind := activity.ConnectionOf(step)
+		if name == "" {
+			continue
+		}
+		found, err := c.connection(ctx, who.Team, name)
+		if err == nil && found == kind {
+			continue
+		}
+		problem := flow.Problem{Path: path + ".inputs.connection", Pos: step.Pos, Code: codeNoConnection, Severity: "error",
+			Message: fmt.Sprintf("the team has no connection %s of kind %s", name, kind), Hint: "an admin makes one in the settings, or by PUT /api/v1/connections/" + name}
+		if err != nil {
+			problem.Message = fmt.Sprintf("the connection %s could not be looked up: %s", name, err)
+		}
+		problems = append(problems, problem)
+	}
+	return problems
+}
+
 // hooks included.
 func everyActivity(workflow *flow.Workflow) iter.Seq2[string, *flow.Activity] {
 	return func(yield func(string, *flow.Activity) bool) {

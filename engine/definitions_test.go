@@ -32,12 +32,23 @@ func newCatalogWorld(t *testing.T) *catalogWorld {
 	db := enginetest.Pool(t)
 	w := &catalogWorld{t: t}
 	w.catalog = newCatalog(db, catalogLinks{
-		canRun: func(kind string) bool { return kind != "email" && kind != "sql" },
+		unable: func(activity *flow.Activity) string {
+			if activity.Type == flow.TypeEmail || activity.Type == flow.TypeSQL {
+				return "nobody runs it; use another type"
+			}
+			return ""
+		},
 		resolve: func(_ context.Context, _ uuid.UUID, workflow, _ string) error {
 			if workflow == "helper" {
 				return nil
 			}
 			return errors.New("not published")
+		},
+		connection: func(_ context.Context, _ uuid.UUID, name string) (string, error) {
+			if name == "assistant" {
+				return "ai", nil
+			}
+			return "", nil
 		},
 		latest: func(context.Context, Who, ExecutionFilter) (Page[ExecutionSummary], error) {
 			return Page[ExecutionSummary]{Items: []ExecutionSummary{{Workflow: "pay"}}}, nil

@@ -78,6 +78,7 @@ type Engine struct {
 	db       *pgxpool.Pool
 	identity *Identity
 	vault    *Vault
+	services *Connections
 	bus      *notify.Bus
 	timers   *timer.Loop
 	ticks    *timer.Poll
@@ -128,6 +129,8 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 func (e *Engine) assemble(st *store.Store) {
 	id := uuid.Must(uuid.NewV7())
 	e.options.Activities.Register(flow.TypeEmit, emitter{e})
+	e.services = newConnections(e.db, e.vault, e.options.Activities)
+	e.options.Activities.Connect(e.services.find)
 	q := queue.New(e.db, id, allPartitions(e.options.Partitions))
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Activities: e.options.Activities, Mode: e.options.Mode,
@@ -142,7 +145,7 @@ func (e *Engine) assemble(st *store.Store) {
 	})
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
 	e.runs = newRuns(e.db, st, pool, e.options.PayloadLimit, e.options.Log)
-	e.catalog = newCatalog(e.db, catalogLinks{canRun: e.canRun, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
+	e.catalog = newCatalog(e.db, catalogLinks{unable: e.unable, connection: e.services.kind, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
 			return err
@@ -171,14 +174,16 @@ func (e *Engine) worker(id uuid.UUID) queue.Worker {
 		Labels: e.options.Labels, Activities: e.options.Activities.Types(), Concurrency: e.options.Concurrency}
 }
 
-// canRun reports whether activities of a type can run: those that the engine drives by itself, and those
-// with a runner in this process.
-func (e *Engine) canRun(kind string) bool {
-	switch kind {
+// unable says why an activity cannot run here: it is neither of a type that the engine drives by itself nor
+// one that a runner in this process takes.
+func (e *Engine) unable(activity *flow.Activity) string {
+	switch activity.Type {
 	case flow.TypeHuman, flow.TypeWait, flow.TypeEvent, flow.TypeWorkflow, flow.TypeForEach, flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd:
-		return true
+		return ""
+	case flow.TypeWorker:
+		return "remote workers cannot register yet; use http to call the service that does the work"
 	}
-	return e.options.Activities.Has(kind)
+	return e.options.Activities.Unable(activity)
 }
 
 // Run drives executions until Close or until ctx ends. It answers an error only if the worker could not
@@ -213,6 +218,9 @@ func (e *Engine) Identity() *Identity { return e.identity }
 
 // Vault keeps the secrets of teams.
 func (e *Engine) Vault() *Vault { return e.vault }
+
+// Services keeps the connections of teams.
+func (e *Engine) Services() *Connections { return e.services }
 
 // heard takes a hint of another replica.
 func (e *Engine) heard(hint notify.Hint) {

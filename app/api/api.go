@@ -13,25 +13,27 @@ import (
 
 // API holds the handlers; web's route table says where each is mounted and what it needs.
 type API struct {
-	door     engine.Door
-	identity Identity
-	vault    Vault
-	health   Health
-	table    func() []openapi.Operation
+	door        engine.Door
+	identity    Identity
+	vault       Vault
+	connections Connections
+	health      Health
+	table       func() []openapi.Operation
 }
 
 // Options are what the handlers call.
 type Options struct {
-	Door     engine.Door
-	Identity Identity
-	Vault    Vault
-	Health   Health
-	Table    func() []openapi.Operation // the API's part of the route table
+	Door        engine.Door
+	Identity    Identity
+	Vault       Vault
+	Connections Connections
+	Health      Health
+	Table       func() []openapi.Operation // the API's part of the route table
 }
 
 // New makes the handlers.
 func New(o Options) *API {
-	return &API{door: o.Door, identity: o.Identity, vault: o.Vault, health: o.Health, table: o.Table}
+	return &API{door: o.Door, identity: o.Identity, vault: o.Vault, connections: o.Connections, health: o.Health, table: o.Table}
 }
 
 func who(c *fiber.Ctx) engine.Who { return auth.Who(c) }

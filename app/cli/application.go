@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,6 +35,7 @@ type application struct {
 	log      *slog.Logger
 	postgres *localpg.Server // nil with a database of the user's own
 	demo     *demo.Server    // nil without examples
+	scripts  *activity.Script
 	engine   *engine.Engine
 	identity *engine.Identity
 	running  chan error // the engine's end
@@ -61,7 +63,11 @@ func startApplication(ctx context.Context, c *config.Config, log *slog.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	if a.engine, err = engine.Open(ctx, a.engineOptions(url, keys)); err != nil {
+	kinds, err := a.activities()
+	if err != nil {
+		return nil, err
+	}
+	if a.engine, err = engine.Open(ctx, a.engineOptions(url, keys, kinds)); err != nil {
 		return nil, err
 	}
 	a.identity = a.engine.Identity()
@@ -78,26 +84,40 @@ func (a *application) secretKeys() ([][]byte, error) {
 	return secretkey.Parse(a.config.SecretKey)
 }
 
-func (a *application) engineOptions(url string, keys [][]byte) engine.Options {
+func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.Registry) engine.Options {
 	c := a.config
 	return engine.Options{
 		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode),
-		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: a.activities(),
+		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: kinds,
 		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels, Log: a.log,
 	}
 }
 
 // activities are the kinds that this process runs. The demo world is reached without any network.
-func (a *application) activities() *activity.Registry {
+func (a *application) activities() (*activity.Registry, error) {
 	inside := map[string]activity.Dial{}
 	if a.config.Examples {
 		a.demo = demo.Start()
 		inside[demo.Host] = a.demo.Dial
 	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, which runs scripts in a process of its own: %w", err)
+	}
+	a.scripts, err = activity.NewScript(activity.ScriptOptions{
+		Sandbox: []string{program, sandboxCommand}, Languages: a.config.Worker.Scripts, MaxOutput: int64(a.config.Limits.OutputBytes)})
+	if err != nil {
+		return nil, err
+	}
 	registry := activity.NewRegistry()
-	registry.Register(flow.TypeHTTP, activity.NewHTTP(activity.HTTPOptions{
-		Egress: activity.Egress{Allow: a.config.EgressAllow}, Inside: inside, MaxOutput: int64(a.config.Limits.OutputBytes)}))
-	return registry
+	registry.Register(flow.TypeScript, a.scripts)
+	egress, most := activity.Egress{Allow: a.config.EgressAllow}, int64(a.config.Limits.OutputBytes)
+	web := activity.NewHTTP(activity.HTTPOptions{Egress: egress, Inside: inside, MaxOutput: most})
+	registry.Register(flow.TypeHTTP, web)
+	registry.Register(flow.TypeAI, activity.NewAI(web))
+	registry.Register(flow.TypeSQL, activity.NewSQL(activity.SQLOptions{Egress: egress, MaxOutput: most}))
+	registry.Register(flow.TypeEmail, activity.NewEmail(activity.EmailOptions{Egress: egress}))
+	return registry, nil
 }
 
 // people makes who must be there: the local user, the bootstrap token, and the first examples.
@@ -128,7 +148,7 @@ func (a *application) server(person engine.Person, addr net.Addr) *web.Server {
 	m := metrics.New()
 	m.Register(backlogFigures(a.engine)...)
 	return web.New(web.Options{
-		Door: a.engine, Identity: a.identity, Vault: a.engine.Vault(), Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
+		Door: a.engine, Identity: a.identity, Vault: a.engine.Vault(), Connections: a.engine.Services(), Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
 		Local: &person, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
 	})
 }
@@ -170,6 +190,9 @@ func (a *application) stop() {
 		ctx, cancel := context.WithTimeout(context.Background(), graceOfWork+5*time.Second)
 		a.engine.Close(ctx)
 		cancel()
+	}
+	if a.scripts != nil {
+		a.scripts.Close()
 	}
 	if a.demo != nil {
 		_ = a.demo.Close() // it holds nothing

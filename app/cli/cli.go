@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"weftline/app/config"
+	"weftline/engine/activity"
 )
 
 // Terminal is what a command reads and writes.
@@ -62,6 +63,9 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
+// sandboxCommand is how the program starts itself to run scripts; people have no use for it.
+const sandboxCommand = "sandbox"
+
 const usageFault = exit(64)
 
 // Main runs the command that args name and answers the exit code.
@@ -74,6 +78,9 @@ func Main(args []string, t Terminal) int {
 	if isHelp(args[0]) || args[0] == "help" {
 		list(t.Out)
 		return 0
+	}
+	if args[0] == sandboxCommand {
+		return codeOf(activity.ServeSandbox(t.In, t.Out), sandboxCommand, t)
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {

@@ -42,7 +42,8 @@ type Worker struct {
 	Labels      map[string]string
 	Region      string
 	Zone        string
-	Concurrency int // activities at the same time
+	Concurrency int      // activities at the same time
+	Scripts     []string // languages beside JavaScript that scripts may be written in
 }
 
 // Queue says how executions are spread.

@@ -103,6 +103,7 @@ func TestFaultsNameTheSettingAndTheWayOut(t *testing.T) {
 		{args: []string{"--concurrency", "many"}, want: []string{"concurrency", "whole number"}},
 		{args: []string{"--execution-mode", "fast"}, want: []string{"execution-mode", "local_sync"}},
 		{args: []string{"--partition-count", "0"}, want: []string{"partition-count"}},
+		{args: []string{"--enable-script", "bash,perl"}, want: []string{"enable-script", "perl", "python"}},
 		{args: []string{"--labels", "gpu"}, want: []string{"gpu", "key=value"}},
 		{args: []string{"--labels", "a=1,a=2"}, want: []string{"twice"}},
 		{args: []string{"--limit-payload", "1MB"}, want: []string{"limit-payload"}},

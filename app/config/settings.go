@@ -61,6 +61,8 @@ var settings = []Setting{
 
 	{Group: Pool, Name: "concurrency", Env: "WEFTLINE_CONCURRENCY", Default: "16", Form: "N",
 		Help: "activities that run at the same time", value: func(c *Config) flag.Value { return (*number)(&c.Worker.Concurrency) }},
+	{Group: Pool, Name: "enable-script", Env: "WEFTLINE_ENABLE_SCRIPT", Form: "LANGUAGE,…",
+		Help: "run scripts in bash, python or node too, as processes with the rights of this one; JavaScript always runs, in a sandbox", value: func(c *Config) flag.Value { return someOf(&c.Worker.Scripts, "bash", "python", "node") }},
 	{Group: Pool, Name: "labels", Env: "WEFTLINE_LABELS", Form: "KEY=VALUE,…",
 		Help: "labels that activities may ask for", value: func(c *Config) flag.Value { return (*pairs)(&c.Worker.Labels) }},
 	{Group: Pool, Name: "region", Env: "WEFTLINE_REGION", Form: "NAME",

@@ -168,3 +168,29 @@ func (v *choice[T]) Set(s string) error {
 	*v.field = T(s)
 	return nil
 }
+
+// selection takes any of a few words.
+type selection struct {
+	field   *[]string
+	allowed []string
+}
+
+func someOf(field *[]string, allowed ...string) *selection { return &selection{field, allowed} }
+
+func (v *selection) String() string {
+	if v.field == nil {
+		return ""
+	}
+	return strings.Join(*v.field, ",")
+}
+
+func (v *selection) Set(s string) error {
+	words := fields(s)
+	for _, word := range words {
+		if !slices.Contains(v.allowed, word) {
+			return fmt.Errorf("has %q: choose among %s", word, strings.Join(v.allowed, ", "))
+		}
+	}
+	*v.field = words
+	return nil
+}

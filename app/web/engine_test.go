@@ -67,7 +67,7 @@ func newRealServer(t *testing.T) (*Server, string) {
 	if err := e.Identity().EnsureBootstrapToken(ctx, adminToken); err != nil {
 		t.Fatal(err)
 	}
-	server := New(Options{Door: e, Identity: e.Identity(), Vault: e.Vault(), Health: alwaysReady{}, Log: log, Metrics: metrics.New(), PayloadMax: 1 << 20})
+	server := New(Options{Door: e, Identity: e.Identity(), Vault: e.Vault(), Connections: e.Services(), Health: alwaysReady{}, Log: log, Metrics: metrics.New(), PayloadMax: 1 << 20})
 	t.Cleanup(func() { _ = server.Shutdown(ctx) })
 	return server, listen(t, server)
 }

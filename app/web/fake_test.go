@@ -141,6 +141,20 @@ func (f *fakeIdentity) Once(_ context.Context, _ engine.Who, operation, key stri
 	return answer, err
 }
 
+// fakeConnections keep nothing.
+type fakeConnections struct{}
+
+func (fakeConnections) PutConnection(context.Context, engine.Who, engine.Connection) (engine.Connection, error) {
+	return engine.Connection{}, nil
+}
+func (fakeConnections) DeleteConnection(context.Context, engine.Who, string) error { return nil }
+func (fakeConnections) Connections(context.Context, engine.Who, engine.PageRequest) (engine.Page[engine.Connection], error) {
+	return engine.Page[engine.Connection]{}, nil
+}
+func (fakeConnections) TestConnection(context.Context, engine.Who, string) (engine.ConnectionTest, error) {
+	return engine.ConnectionTest{}, nil
+}
+
 // fakeVault keeps nothing.
 type fakeVault struct{}
 
@@ -159,7 +173,7 @@ func newTestServer(t *testing.T, change func(*Options)) (*Server, *fakeDoor) {
 	door := &fakeDoor{}
 	options := Options{
 		Door: door, Identity: &fakeIdentity{answers: map[string]json.RawMessage{}, bodies: map[string]string{}},
-		Vault: fakeVault{}, Health: alwaysReady{}, Log: slog.New(slog.DiscardHandler), Metrics: metrics.New(), PayloadMax: 1 << 20,
+		Vault: fakeVault{}, Connections: fakeConnections{}, Health: alwaysReady{}, Log: slog.New(slog.DiscardHandler), Metrics: metrics.New(), PayloadMax: 1 << 20,
 	}
 	if change != nil {
 		change(&options)

@@ -149,6 +149,13 @@ func teamRoutes(a *api.API) []Route {
 			Says: "Lists the names of the team's secrets; nothing answers a value.", Query: paging, Answers: api.Page[engine.Secret]{}},
 		{Method: put, Path: "/secrets/:name", Needs: auth.Admin, Handle: a.PutSecret, Says: "Keeps a secret under a name.", Takes: api.SecretValue{}, Status: 204},
 		{Method: remove, Path: "/secrets/:name", Needs: auth.Admin, Handle: a.DeleteSecret, Says: "Forgets a secret.", Status: 204},
+		{Method: get, Path: "/connections", Needs: auth.Read, Handle: a.Connections,
+			Says: "Lists the connections of the team, with the names of their secrets.", Query: paging, Answers: api.Page[engine.Connection]{}},
+		{Method: put, Path: "/connections/:name", Needs: auth.Admin, Handle: a.PutConnection,
+			Says: "Keeps a connection under a name.", Takes: api.ConnectionRequest{}, Answers: engine.Connection{}},
+		{Method: remove, Path: "/connections/:name", Needs: auth.Admin, Handle: a.DeleteConnection, Says: "Forgets a connection.", Status: 204},
+		{Method: post, Path: "/connections/:name/test", Needs: auth.Admin, Handle: a.TestConnection,
+			Says: "Reaches the service without any effect; one that does not work is 200 with ok: false.", Answers: engine.ConnectionTest{}},
 		{Method: get, Path: "/audit", Needs: auth.Admin, Handle: a.Audit,
 			Says: "Who did what, newest first.", Query: append([]string{"actor", "action"}, paging...), Answers: api.Page[engine.AuditEntry]{}},
 	}

@@ -22,13 +22,14 @@ import (
 
 // Options say what a server serves and to whom.
 type Options struct {
-	Door       engine.Door
-	Identity   Identity
-	Vault      api.Vault
-	Health     api.Health
-	Log        *slog.Logger
-	Metrics    *metrics.Metrics
-	PayloadMax int // bytes of one input, signal, event or form
+	Door        engine.Door
+	Identity    Identity
+	Vault       api.Vault
+	Connections api.Connections
+	Health      api.Health
+	Log         *slog.Logger
+	Metrics     *metrics.Metrics
+	PayloadMax  int // bytes of one input, signal, event or form
 
 	Local      *engine.Person // who visitors of pages are in local mode; nil outside it
 	AnyAddress bool           // local mode is open to other machines
@@ -87,7 +88,7 @@ func New(o Options) *Server {
 	s.app.Server().KeepHijackedConns = true // sockets are the hub's own, see package live
 	s.app.Use(identify, secure, s.observe, drainBody, s.refuseWhileDraining, s.refuseForeignHosts, refuseUnreadable)
 	s.app.Get(staticPrefix+"*", serveStatic)
-	calls := api.New(api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Health: o.Health, Table: s.operations})
+	calls := api.New(api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Connections: o.Connections, Health: o.Health, Table: s.operations})
 	s.routes = append(table(calls, s.hub, o.Metrics), append(s.pages.Routes(), o.Mounts...)...)
 	for _, route := range s.routes {
 		s.app.Add(route.Method, route.Path, s.guard(route))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"weftline/engine/activity"
+	"weftline/engine/flow"
 )
 
 // loopback is an http kind that may reach the test's own servers.
@@ -424,7 +425,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 func TestUnknownTypeFailsClearly(t *testing.T) {
 	registry := activity.NewRegistry()
 	registry.Register("http", loopback(t))
-	if !registry.Has("http") || registry.Has("sql") || !reflect.DeepEqual(registry.Types(), []string{"http"}) {
+	if registry.Unable(&flow.Activity{Type: "http"}) != "" || registry.Unable(&flow.Activity{Type: "sql"}) == "" || !reflect.DeepEqual(registry.Types(), []string{"http"}) {
 		t.Errorf("types = %v", registry.Types())
 	}
 	wantError(t, registry.Run(t.Context(), activity.Call{Type: "sql"}), "engine.unsupported_type", "sql")

@@ -7,10 +7,13 @@ package activity
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"weftline/engine/execution"
+	"weftline/engine/expr"
+	"weftline/engine/flow"
 )
 
 // Call is one attempt to be made. Input holds plain JSON values (nil, bool, int64, float64, string, []any,
@@ -24,6 +27,8 @@ type Call struct {
 	Execution, Workflow, Activity, Item, CorrelationID, Team string
 
 	Secrets []string // values that the input holds and no outcome may show
+
+	connect func(ctx context.Context, name string) (Connection, error) // of the team; set by the registry
 
 	Log func(stream, line string) // for people who watch: stdout, stderr or system; nil = nobody does
 }
@@ -54,8 +59,17 @@ type Runner interface {
 	Run(ctx context.Context, call Call) Outcome
 }
 
+// Particular is a Runner that cannot run every activity of its type. Unable says why it cannot run one with
+// these inputs, "" when it can.
+type Particular interface {
+	Unable(inputs *expr.Value) string
+}
+
 // Registry finds the runner of a type. It is filled before use and only read afterwards.
-type Registry struct{ runners map[string]Runner }
+type Registry struct {
+	runners     map[string]Runner
+	connections Connections // nil = there are none
+}
 
 // NewRegistry makes an empty one.
 func NewRegistry() *Registry { return &Registry{runners: map[string]Runner{}} }
@@ -68,8 +82,17 @@ func (r *Registry) Register(kind string, runner Runner) {
 	r.runners[kind] = runner
 }
 
-// Has reports whether a type can be run here.
-func (r *Registry) Has(kind string) bool { return r.runners[kind] != nil }
+// Unable says why an activity cannot be run here, and what to do; "" when it can.
+func (r *Registry) Unable(activity *flow.Activity) string {
+	runner, ok := r.runners[activity.Type]
+	if !ok {
+		return "none of its workers knows the type " + activity.Type + "; start a worker that does, or use another type"
+	}
+	if particular, ok := runner.(Particular); ok {
+		return particular.Unable(activity.Inputs)
+	}
+	return ""
+}
 
 // Types lists what can be run here, sorted.
 func (r *Registry) Types() []string {
@@ -81,13 +104,23 @@ func (r *Registry) Types() []string {
 	return types
 }
 
-// Run makes one attempt; the secrets of its input are masked in what comes of it. A type without a runner is the failure engine.unsupported_type: publishing
-// refuses such definitions, so this happens only when a server lost a kind it had.
+// Run makes one attempt; the secrets of its input and of the connections it uses are masked in what comes of
+// it. A type without a runner is the failure engine.unsupported_type: publishing refuses such definitions, so
+// this happens only when a server lost a kind it had.
 func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 	runner, ok := r.runners[call.Type]
 	if !ok {
 		return fail("engine.unsupported_type", classActivity, nil,
 			"this worker cannot run activities of type %s; run it on a worker that can", call.Type)
 	}
-	return runner.Run(ctx, call).masked(call.Secrets)
+	secrets := slices.Clone(call.Secrets)
+	if r.connections != nil {
+		call.connect = func(ctx context.Context, name string) (Connection, error) {
+			connection, err := r.connections(ctx, call.Team, name)
+			secrets = slices.AppendSeq(secrets, maps.Values(connection.Secrets))
+			return connection, err
+		}
+	}
+	outcome := runner.Run(ctx, call)
+	return outcome.masked(secrets)
 }

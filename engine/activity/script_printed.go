@@ -29,7 +29,7 @@ func (p *printed) line(stream, line string) {
 // result is the outcome of a script that succeeded.
 func (p *printed) result(output any) Outcome {
 	value := p.detail(0)
-	value["output"], value["files"] = output, nil
+	value["output"], value["files"] = output, map[string]any{}
 	return Outcome{Value: value}
 }
 

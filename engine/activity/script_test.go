@@ -85,7 +85,7 @@ func TestConsoleIsStdoutAndStderr(t *testing.T) {
 		Input: javascript("console.log('a', 1, {b: [true]}); console.error('two\\nlines'); return null", nil),
 		Log:   func(stream, line string) { seen = append(seen, stream+": "+line) }})
 	got := result(t, outcome)
-	want := map[string]any{"exitCode": int64(0), "stdout": "a 1 {\"b\":[true]}\n", "stderr": "two\nlines\n", "output": nil, "files": nil}
+	want := map[string]any{"exitCode": int64(0), "stdout": "a 1 {\"b\":[true]}\n", "stderr": "two\nlines\n", "output": nil, "files": map[string]any{}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("result %#v", got)
 	}

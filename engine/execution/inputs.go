@@ -57,7 +57,7 @@ func (r reader) escapeHTML(template *expr.Value, resolved any) error {
 	if _, literal := template.Literal(); literal || !ok {
 		return nil
 	}
-	escaped, err := template.EvalEscaped(r.env(), html.EscapeString)
+	escaped, err := template.EvalEscaped(r.env(template.References()), html.EscapeString)
 	if err == nil {
 		fields["html"] = escaped
 	}

@@ -144,7 +144,7 @@ func (v *Value) Eval(env Env) (any, error) {
 	case v.program != nil:
 		return v.program.Eval(env)
 	case v.parts != nil:
-		return evalParts(v.parts, env)
+		return evalParts(v.parts, env, unescaped)
 	case v.items != nil:
 		list := make([]any, len(v.items))
 		for i, item := range v.items {
@@ -166,6 +166,22 @@ func (v *Value) Eval(env Env) (any, error) {
 	}
 	return object, nil
 }
+
+// EvalEscaped resolves a template as text in which what expressions give is passed through escape, while what
+// the author wrote stays as it is.
+func (v *Value) EvalEscaped(env Env, escape func(string) string) (any, error) {
+	switch {
+	case v == nil || !v.dynamic:
+		return v.Eval(env)
+	case v.program != nil:
+		return evalParts([]part{{program: v.program}}, env, escape)
+	case v.parts != nil:
+		return evalParts(v.parts, env, escape)
+	}
+	return v.Eval(env)
+}
+
+func unescaped(text string) string { return text }
 
 // firstError makes the reported error independent of the order of a map.
 func (v *Value) firstError(env Env, key string, err error) error {
@@ -189,7 +205,7 @@ func sortedFields(fields map[string]*Value) []string {
 	return names
 }
 
-func evalParts(parts []part, env Env) (any, error) {
+func evalParts(parts []part, env Env, escape func(string) string) (any, error) {
 	var out strings.Builder
 	for _, p := range parts {
 		if p.program == nil {
@@ -204,7 +220,7 @@ func evalParts(parts []part, env Env) (any, error) {
 		if err != nil {
 			return nil, p.program.asError(err)
 		}
-		out.WriteString(text)
+		out.WriteString(escape(text))
 		if out.Len() > maxWork {
 			return nil, p.program.asError(&Error{Code: CodeLimit, Message: "the text is too large"})
 		}

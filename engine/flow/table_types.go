@@ -71,15 +71,16 @@ var sqlObject = &object{title: "SQL", doc: "Runs SQL on a named connection.", fi
 }}
 
 var emailObject = &object{title: "Email", doc: "Sends a mail.", fields: []field{
+	f("connection", plainText, "Name of the connection to a mail server.").or("default"),
 	must(f("to", choice(template, listOf(template)), "Recipients.").such([]any{"ops@example.com"})),
 	f("cc", choice(template, listOf(template)), "Copies."),
 	f("bcc", choice(template, listOf(template)), "Blind copies."),
-	f("from", template, "Sender.").or("the server's"),
+	f("from", template, "Sender.").or("the connection's"),
 	f("replyTo", template, "Where answers go."),
 	must(f("subject", template, "Subject.").such("Order ${{ inputs.order_id }}")),
 	f("text", template, "Plain text."),
 	f("html", template, "HTML; values are escaped."),
-	f("attachments", value, "Files."),
+	f("attachments", value, "Files: a list of name, content (a text) or base64, and type."),
 }}
 
 var workerObject = &object{title: "Worker task", doc: "Handed to a remote worker.", fields: []field{
