@@ -84,6 +84,9 @@ func TestValidate(t *testing.T) {
 	if got := call(t, nil, good, "validate", "-"); got.code != 0 || got.err != "" {
 		t.Errorf("%+v", got)
 	}
+	if got := call(t, nil, good, "validate", "--pretty", "-"); got.code != 0 || !strings.Contains(got.out, "greet is valid") {
+		t.Errorf("%+v", got)
+	}
 	lines := call(t, nil, "", "validate", wrong)
 	if lines.code != 1 || !strings.HasPrefix(lines.err, wrong+":18:15: error E2") || !strings.Contains(lines.err, "helo") {
 		t.Errorf("%+v", lines)
@@ -126,6 +129,10 @@ func TestDiff(t *testing.T) {
 	}
 	got := call(t, nil, "", "diff", a, b)
 	if got.code != 2 || !strings.Contains(got.out, "changed  activity pause") || !strings.Contains(got.out, "20ms") {
+		t.Errorf("%+v", got)
+	}
+	less := file(t, "less.yaml", strings.Replace(good, "10ms", `"${{ 1 <= 2 ? '1s' : '2s' }}"`, 1))
+	if got := call(t, nil, "", "diff", a, less); !strings.Contains(got.out, "1 <= 2") {
 		t.Errorf("%+v", got)
 	}
 	asJSON := call(t, nil, "", "diff", "--json", a, b)

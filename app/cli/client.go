@@ -148,8 +148,14 @@ func items(value any) []any {
 
 // printJSON writes a value for programs, indented.
 func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
+	encoder := plainEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
+}
+
+// plainEncoder writes one JSON value a line and leaves <, > and & as they are.
+func plainEncoder(w io.Writer) *json.Encoder {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder
 }

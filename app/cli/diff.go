@@ -2,9 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"weftline/engine/flow"
 )
@@ -33,7 +33,7 @@ func diff(_ context.Context, t Terminal, args []string) error {
 		changes = []flow.Change{}
 	}
 	if *asJSON {
-		err = json.NewEncoder(t.Out).Encode(map[string]any{"changes": changes})
+		err = plainEncoder(t.Out).Encode(map[string]any{"changes": changes})
 	} else {
 		writeChanges(t.Out, changes)
 	}
@@ -56,9 +56,9 @@ func inJSON(value any) string {
 	if value == nil {
 		return "(none)"
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
+	var text strings.Builder
+	if err := plainEncoder(&text).Encode(value); err != nil {
 		return fmt.Sprint(value)
 	}
-	return string(text)
+	return strings.TrimSuffix(text.String(), "\n")
 }

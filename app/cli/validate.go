@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -36,11 +35,14 @@ func validate(_ context.Context, t Terminal, args []string) error {
 		valid = valid && report.Valid
 		switch {
 		case *asJSON:
-			if err := json.NewEncoder(t.Out).Encode(fileReport{File: file, Report: report}); err != nil {
+			if err := plainEncoder(t.Out).Encode(fileReport{File: file, Report: report}); err != nil {
 				return err
 			}
 		case *pretty:
 			writePretty(t.Err, file, text, report)
+			if report.Valid {
+				fmt.Fprintf(t.Out, "%s: %s is valid\n", file, report.Name)
+			}
 		default:
 			writeLines(t.Err, file, report)
 		}

@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -29,6 +30,18 @@ func TestExamplesAreValidWithoutWarnings(t *testing.T) {
 		}
 		if report.Name != example.Name {
 			t.Errorf("the file %s.yaml holds the workflow %s", example.Name, report.Name)
+		}
+	}
+}
+
+func TestExamplesAreInCanonicalForm(t *testing.T) {
+	for _, example := range all(t) {
+		canonical, err := flow.Format(example.Text)
+		if err != nil {
+			t.Fatalf("%s: %v", example.Name, err)
+		}
+		if !bytes.Equal(canonical, example.Text) {
+			t.Errorf("%s is not: weftline fmt app/examples/%[1]s.yaml", example.Name)
 		}
 	}
 }
