@@ -41,6 +41,7 @@ test("an execution from its form to its end is accessible, printed too", async (
   await page.getByRole("button", { name: "Run version 1" }).click();
   await expect(page.locator(".standing-first")).toContainText("Waiting for a person", { timeout: 60_000 });
   await settle(page);
+  await page.screenshot({ path: process.env.E2E_DOCS ? "../docs/execution.png" : "shots/execution.png" });
   expect(await serious(page)).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
   await page.screenshot({ path: "shots/execution-dark.png" });

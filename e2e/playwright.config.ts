@@ -3,6 +3,7 @@
 //
 //   E2E_URL    address under test; set here when the binary is started
 //   E2E_TOKEN  an admin's API token for that server
+//   E2E_DOCS   set, the picture of the README is taken anew
 //   CHROMIUM   browser to drive, /usr/bin/chromium by default
 import { randomUUID } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
