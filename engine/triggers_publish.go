@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -59,19 +58,6 @@ func (c *catalog) triggerProblems(ctx context.Context, who Who, workflow *flow.W
 		}
 	}
 	return problems
-}
-
-// keyAt finds where a key of spec stands: the first line that begins with it.
-func keyAt(text []byte, key string) flow.Pos {
-	for number, line := range strings.Split(string(text), "\n") {
-		bare := strings.TrimLeft(line, " \"")
-		if !strings.HasPrefix(bare, key+":") && !strings.HasPrefix(bare, key+"\"") {
-			continue
-		}
-		column := utf8.RuneCountInString(line[:len(line)-len(bare)]) + 1
-		return flow.Pos{Line: number + 1, Column: column, EndLine: number + 1, EndColumn: column + len(key)}
-	}
-	return flow.Pos{Line: 1, Column: 1, EndLine: 1, EndColumn: 1}
 }
 
 // allowsUnsigned reads the team's policy; when it cannot be read, the answer is no.
