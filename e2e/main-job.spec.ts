@@ -81,6 +81,14 @@ test("by mouse", async ({ page, baseURL }) => {
   await expect(standing).toContainText("Completed in", slow);
   expect(page.url()).toBe(execution);
   await page.screenshot({ path: "shots/execution-completed.png", fullPage: true });
+
+  // The other branch waits by itself, and says so instead of looking busy.
+  await page.getByRole("link", { name: /, version 1$/ }).click();
+  await page.getByRole("link", { name: "Run", exact: true }).first().click();
+  await page.getByLabel("Amount").fill("20");
+  await page.getByRole("button", { name: "Run version 1" }).click();
+  await expect(standing).toContainText("Waiting", slow);
+  await expect(standing).toContainText("Completed in", slow);
 });
 
 test("by keyboard alone", async ({ page, baseURL }) => {
@@ -95,12 +103,12 @@ test("by keyboard alone", async ({ page, baseURL }) => {
   await append("http");
   await fillField("inputs.url", `${baseURL}/healthz`);
   await append("switch");
-  await append("http", "first");
+  await append("http", "otherwise");
   await fillField("inputs.url", `${baseURL}/healthz`);
   await append("wait");
   await append("set");
   await chooseNode("decide");
-  await append("human", "otherwise");
+  await append("human", "first");
   await press("c");
   await page.keyboard.type("set_values");
   await press("Enter");
@@ -120,7 +128,19 @@ test("by keyboard alone", async ({ page, baseURL }) => {
   await expect(start).toBeVisible(slow);
   await tabTo(page, start);
   await press("Enter");
-  await expect(page.locator(".standing-first")).toContainText("Completed in", { timeout: 60_000 });
+
+  const standing = page.locator(".standing-first");
+  await expect(standing).toContainText("Waiting for a person", slow);
+  await tabTo(page, page.getByRole("link", { name: "Open the task" }).first());
+  await press("Enter");
+  const approve = page.getByRole("button", { name: "Approve" });
+  await expect(approve).toBeVisible(slow);
+  await tabTo(page, approve);
+  await press("Enter");
+  await expect(page.getByText("What happened next")).toBeVisible(slow);
+  await press("Alt+ArrowLeft");
+  await press("Alt+ArrowLeft");
+  await expect(standing).toContainText("Completed in", { timeout: 60_000 });
 
   /** Adds an activity after the active one: A, its type, Enter; Shift+A when the port matters. */
   async function append(type: string, port?: string): Promise<void> {
