@@ -10,9 +10,18 @@ import (
 	"weftline/engine"
 )
 
-// Hook hands a request from outside to the webhook that its address names. Who sends it is the webhook's
+// GetHook takes GET requests.
+func (a *API) GetHook(c *fiber.Ctx) error { return a.hook(c) }
+
+// PostHook takes POST requests.
+func (a *API) PostHook(c *fiber.Ctx) error { return a.hook(c) }
+
+// PutHook takes PUT requests.
+func (a *API) PutHook(c *fiber.Ctx) error { return a.hook(c) }
+
+// hook hands a request from outside to the webhook that its address names. Who sends it is the webhook's
 // own question.
-func (a *API) Hook(c *fiber.Ctx) error {
+func (a *API) hook(c *fiber.Ctx) error {
 	result, err := a.door.Hook(c.UserContext(), engine.HookRequest{
 		Team: c.Params("team"), Path: c.Params("*"), Method: c.Method(), Headers: headersOf(c), Query: queryMap(c),
 		Raw: c.Request().Body(), Body: func() (any, error) { return hookBody(c) },

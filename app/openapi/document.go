@@ -94,12 +94,18 @@ func (s *schemas) content(example any) object {
 
 var parameter = regexp.MustCompile(`:(\w+)`)
 
-func templateOf(path string) string { return parameter.ReplaceAllString(path, "{$1}") }
+// templateOf writes :name as {name}, and the rest of a path as {path}.
+func templateOf(path string) string {
+	return strings.Replace(parameter.ReplaceAllString(path, "{$1}"), "*", "{path}", 1)
+}
 
 func parametersOf(o Operation) []any {
 	var all []any
 	for _, match := range parameter.FindAllStringSubmatch(o.Path, -1) {
 		all = append(all, object{"name": match[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+	}
+	if strings.HasSuffix(o.Path, "*") {
+		all = append(all, object{"name": "path", "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	for _, name := range o.Query {
 		all = append(all, object{"name": name, "in": "query", "schema": object{"type": "string"}})

@@ -52,7 +52,7 @@ func newRealServer(t *testing.T) (*Server, string) {
 	t.Helper()
 	ctx := context.Background()
 	log := slog.New(slog.DiscardHandler)
-	e, err := engine.Open(ctx, engine.Options{DatabaseURL: enginetest.Database(t), Log: log})
+	e, err := engine.Open(ctx, engine.Options{DatabaseURL: enginetest.Database(t), SecretKeys: [][]byte{make([]byte, 32)}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

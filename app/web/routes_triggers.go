@@ -38,9 +38,10 @@ func scheduleRoutes(a *api.API) []Route {
 
 // hookRoutes take requests from outside; each webhook has a proof of its own in place of a credential.
 func hookRoutes(a *api.API) []Route {
-	var routes []Route
-	for _, method := range []string{get, post, put} {
-		routes = append(routes, Route{Method: method, Path: "/hooks/:team/*", Kind: Ops, Needs: auth.Public, Handle: a.Hook})
+	const address, says = "/hooks/:team/*", "Starts the workflow whose webhook has this path; the webhook says how a request proves who sends it."
+	return []Route{
+		{Method: get, Path: address, Kind: API, Handle: a.GetHook, Says: says, Answers: engine.HookAnswer{}, Status: 202},
+		{Method: post, Path: address, Kind: API, Handle: a.PostHook, Says: says, Answers: engine.HookAnswer{}, Status: 202},
+		{Method: put, Path: address, Kind: API, Handle: a.PutHook, Says: says, Answers: engine.HookAnswer{}, Status: 202},
 	}
-	return routes
 }
