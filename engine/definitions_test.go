@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -50,6 +51,7 @@ func newCatalogWorld(t *testing.T) *catalogWorld {
 			}
 			return "", nil
 		},
+		now: time.Now,
 		latest: func(context.Context, Who, ExecutionFilter) (Page[ExecutionSummary], error) {
 			return Page[ExecutionSummary]{Items: []ExecutionSummary{{Workflow: "pay"}}}, nil
 		},
@@ -295,8 +297,9 @@ func TestPublishRefusesWhatCannotRun(t *testing.T) {
 		word string
 	}{
 		"broken":           {[]byte("kind: Workflow"), "", "apiVersion"},
-		"unknown type":     {with("{id: mail, type: email, inputs: {to: [a@example.com], subject: x, text: y}}"), codeUnsupportedType, "email"},
-		"in a loop":        {with("{id: all, type: for_each, for_each: {items: [1], activity: {type: sql, inputs: {connection: c, query: select 1}}}}"), codeUnsupportedType, "sql"},
+		"unknown type":     {with("{id: mail, type: email, inputs: {to: [a@example.com], subject: x, text: y}}"), codeUnsupportedType, "mail"},
+		"no connection":    {with("{id: ask, type: ai, inputs: {connection: nobody, prompt: x}}"), codeNoConnection, "nobody"},
+		"in a loop":        {with("{id: all, type: for_each, for_each: {items: [1], activity: {type: sql, inputs: {connection: c, query: select 1}}}}"), codeUnsupportedType, "another type"},
 		"unknown child":    {with("{id: sub, type: workflow, workflow: {name: nonesuch}}"), codeNoWorkflow, "nonesuch"},
 		"unknown revision": {with(`{id: sub, type: workflow, workflow: {name: pay, version: "7"}}`), codeNoVersion, "pay"},
 	} {
@@ -318,6 +321,7 @@ func TestPublishRefusesWhatCannotRun(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"known child": with("{id: sub, type: workflow, workflow: {name: helper}}"),
 		"itself":      with("{id: sub, type: workflow, workflow: {name: pay}}"),
+		"connection":  with("{id: ask, type: ai, inputs: {connection: assistant, prompt: x}}"),
 		"known type":  with("{id: call, type: http, inputs: {url: 'http://x.example'}}"),
 	} {
 		w.save("pay", text)

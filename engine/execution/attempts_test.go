@@ -369,3 +369,18 @@ func TestSecretsAndSensitiveInputsStayOutOfTheHistory(t *testing.T) {
 		t.Errorf("the detail shows %v", in)
 	}
 }
+
+func TestValuesInTheHTMLOfAMailAreText(t *testing.T) {
+	s := simulate(t, `
+  input: {type: object, properties: {name: {type: string}}}
+  activities:
+    - id: mail
+      type: email
+      inputs: {to: a@example.com, subject: "Hi ${{ inputs.name }}", text: "${{ inputs.name }}", html: "<b>${{ inputs.name }}</b>"}
+`, obj("name", `<img src="x">`))
+	s.advance()
+	want := obj("to", "a@example.com", "subject", `Hi <img src="x">`, "text", `<img src="x">`, "html", "<b>&lt;img src=&#34;x&#34;&gt;</b>")
+	if got := Pending(s.wf, s.st)[0].Input; !reflect.DeepEqual(got, want) {
+		t.Errorf("input %v", got)
+	}
+}

@@ -296,6 +296,21 @@ func TestValuesResolveTreesAndKnowTheirReferences(t *testing.T) {
 	}
 }
 
+func TestEscapedTemplatesKeepWhatTheAuthorWrote(t *testing.T) {
+	for template, want := range map[string]string{
+		`<b>${{ "<i>" }}</b>`: "<b>[<i>]</b>", `${{ inputs.n }}`: "[3]", `<b>`: "<b>",
+	} {
+		value, err := expr.CompileTemplate(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := value.EvalEscaped(environment(t), func(text string) string { return "[" + text + "]" })
+		if err != nil || got != want {
+			t.Errorf("%s = %v, %v; want %s", template, got, err, want)
+		}
+	}
+}
+
 func TestUnwrapAcceptsOnlyWholeExpressions(t *testing.T) {
 	if bare, offset, err := expr.Unwrap("${{ a > 1 }}"); bare != " a > 1 " || offset != 3 || err != nil {
 		t.Errorf("%q %d %v", bare, offset, err)
