@@ -21,6 +21,11 @@ func doctor(ctx context.Context, t Terminal, args []string) error {
 		return err
 	}
 	asJSON := flags.Bool("json", false, "print one JSON object")
+	flags.Usage = func() {
+		fmt.Fprint(t.Out, "Usage: weftline doctor [flags]\n\n")
+		flags.SetOutput(t.Out)
+		flags.PrintDefaults()
+	}
 	if _, err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
