@@ -41,6 +41,11 @@ func (p *Pages) Routes() []Route {
 		{Method: post, Path: "/tasks/:id/claim", Needs: auth.Decide, Handle: p.claimTask},
 		{Method: post, Path: "/tasks/:id/unclaim", Needs: auth.Decide, Handle: p.unclaimTask},
 
+		{Method: get, Path: "/schedules", Needs: auth.Read, Handle: p.schedules},
+		{Method: post, Path: "/schedules/:id/pause", Needs: auth.Run, Handle: p.pauseSchedule},
+		{Method: post, Path: "/schedules/:id/resume", Needs: auth.Run, Handle: p.resumeSchedule},
+		{Method: post, Path: "/schedules/:id/trigger", Needs: auth.Run, Handle: p.triggerSchedule},
+
 		{Method: get, Path: "/workers", Needs: auth.Read, Handle: p.workers},
 		{Method: get, Path: "/settings", Needs: auth.Read, Handle: p.settings},
 		{Method: post, Path: "/settings/appearance", Needs: auth.Read, Handle: p.appearance},

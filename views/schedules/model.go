@@ -1,0 +1,65 @@
+// Package schedules owns the page of what starts by the clock. It must not know when a schedule fires or
+// how its ticks were decided.
+package schedules
+
+import (
+	"time"
+
+	"weftline/views/state"
+)
+
+// View is the page.
+type View struct {
+	Now    time.Time
+	CSRF   string
+	MayRun bool // may pause, resume and trigger
+	Rows   []Row
+	Next   string // address of the rest of the list, "" at its end
+}
+
+// Row is one schedule.
+type Row struct {
+	ID, URL, Workflow string
+	Fires, Zone       string // 30 2 * * *, every 1h or an instant; the zone of a cron line
+	Published         bool   // belongs to the published definition
+	Paused            bool
+	NextAt            *time.Time
+	Ticks             []Tick // newest first
+}
+
+// Tick is one tick of a schedule.
+type Tick struct {
+	At     time.Time
+	Look   state.Look
+	URL    string // of its execution, "" when none was started
+	Reason string
+}
+
+// looks of the outcomes of ticks.
+var looks = map[string]state.Look{
+	"started":          {Tone: "completed", Mark: "tick", Word: "Started"},
+	"buffered":         {Tone: "waiting", Mark: "hourglass", Word: "Waits for the execution before"},
+	"skipped_overlap":  {Tone: "skipped", Mark: "dash", Word: "Skipped: the execution before still ran"},
+	"skipped_late":     {Tone: "skipped", Mark: "clock", Word: "Skipped: too late"},
+	"skipped_calendar": {Tone: "skipped", Mark: "dash", Word: "Skipped: a day without starts"},
+	"skipped_limit":    {Tone: "skipped", Mark: "dash", Word: "Skipped: over a limit"},
+	"failed":           {Tone: "failed", Mark: "cross", Word: "Could not start"},
+}
+
+// LookOf is the look of an outcome.
+func LookOf(outcome string) state.Look {
+	if look, known := looks[outcome]; known {
+		return look
+	}
+	return state.Of(outcome)
+}
+
+// Missing says why there is no next tick.
+func (r Row) Missing() string {
+	if r.Paused {
+		return "Paused"
+	}
+	return "Over"
+}
+
+func (r Row) action(what string) string { return "/schedules/" + r.ID + "/" + what }
