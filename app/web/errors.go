@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
@@ -16,6 +17,9 @@ import (
 
 // Failure is what an error page knows of a refusal or a fault.
 type Failure = api.Problem
+
+// errorPageTime bounds making the page of an error, whose frame asks the engine.
+const errorPageTime = 5 * time.Second
 
 // fail answers any error of any route: a problem document for programs, a page for people.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
@@ -29,6 +33,11 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if failure.RetryAfter > 0 {
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(failure.RetryAfter))
 	}
+	// The request's own time is over: its guard has returned.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), errorPageTime)
+	defer cancel()
+	c.SetUserContext(ctx)
+	c.SetUserContext(context.WithoutCancel(c.UserContext())) // the request's own time may be over
 	return Render(c.Status(failure.Status), s.pages.ErrorPage(ViewOf(c), failure))
 }
 

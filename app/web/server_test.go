@@ -194,6 +194,17 @@ func TestErrorsOfPagesArePages(t *testing.T) {
 	}
 }
 
+// A person who is signed in sees an error within the frame of the application.
+func TestErrorsOfSignedInPeopleArePages(t *testing.T) {
+	server, _ := newTestServer(t, withPage)
+	for path, status := range map[string]int{"/executions/x": 404, "/executions/" + unknown.String(): 404, "/tasks/x": 404} {
+		got := ask(t, server, request{"GET", "http://localhost" + path, "", []string{"Accept", "text/html", "Cookie", "weftline_session=good"}})
+		if got.StatusCode != status || !strings.Contains(got.text, "<main") || !strings.Contains(got.text, got.Header.Get("X-Request-Id")) {
+			t.Errorf("%s: %d %.200s", path, got.StatusCode, got.text)
+		}
+	}
+}
+
 func TestDraining(t *testing.T) {
 	server, _ := newTestServer(t, nil)
 	server.draining.Store(true)
