@@ -79,8 +79,9 @@ func checkSettings(kind string, c Connection) error {
 		_, err := c.mailServer()
 		return err
 	}
+	_, unknown := c.auth()
 	_, err := c.baseURL()
-	return err
+	return errors.Join(err, unknown)
 }
 
 // text is a setting, "" when it is not given.
@@ -139,6 +140,8 @@ func ConnectionOf(step *flow.Activity) (name, kind string) {
 		kind = "ai"
 	case flow.TypeEmail:
 		name, kind = defaultConnection, "smtp"
+	case flow.TypeHTTP:
+		kind = "http"
 	default:
 		return "", ""
 	}

@@ -3,6 +3,7 @@ package activity_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -45,6 +46,7 @@ func TestSettingsOfConnectionsAreChecked(t *testing.T) {
 		{"smtp", map[string]any{"host": "mail.example", "security": "tls"}, nil, ""},
 		{"ai", map[string]any{"baseUrl": "https://ai.example/v1"}, map[string]string{"apiKey": "KEY"}, ""},
 		{"http", map[string]any{"baseUrl": "https://shop.example"}, nil, ""},
+		{"http", map[string]any{"baseUrl": "https://shop.example", "auth": "kerberos"}, nil, "settings.auth"},
 		{"ftp", nil, nil, "kind"},
 		{"sql", map[string]any{"host": "db.example", "user": "app"}, nil, "settings.database"},
 		{"sql", map[string]any{"host": "/var/run/postgresql", "database": "x", "user": "app"}, nil, "settings.host"},
@@ -74,10 +76,34 @@ func TestConnectionOfAnActivity(t *testing.T) {
 		{flow.Activity{Type: flow.TypeAI, Inputs: named}, "here", "ai"},
 		{flow.Activity{Type: flow.TypeEmail, Inputs: named}, "here", "smtp"},
 		{flow.Activity{Type: flow.TypeEmail}, "default", "smtp"},
-		{flow.Activity{Type: flow.TypeHTTP, Inputs: named}, "", ""},
+		{flow.Activity{Type: flow.TypeHTTP, Inputs: named}, "here", "http"},
+		{flow.Activity{Type: flow.TypeHTTP}, "", "http"},
+		{flow.Activity{Type: flow.TypeScript, Inputs: named}, "", ""},
 	} {
 		if name, kind := activity.ConnectionOf(&c.step); name != c.name || kind != c.kind {
 			t.Errorf("%s: %q %q", c.step.Type, name, kind)
+		}
+	}
+}
+
+func TestRequestsOverAConnection(t *testing.T) {
+	address := serve(t, echo)
+	shop := activity.Connection{Name: "shop", Kind: "http", Settings: map[string]any{"baseUrl": address + "/v2", "auth": "bearer"},
+		Secrets: map[string]string{"token": "hunter2-token"}}
+	ask := func(input map[string]any) activity.Outcome {
+		input["connection"] = "shop"
+		return over(t, "http", loopback(t), input, shop)
+	}
+	body := result(t, ask(map[string]any{"url": "/orders", "query": map[string]any{"page": int64(2)}}))["body"].(map[string]any)
+	if sent := fmt.Sprint(body["headers"]); body["query"] != "page=2" || !strings.Contains(sent, "Authorization:[Bearer ***]") {
+		t.Errorf("the service saw %v", body)
+	}
+	wantError(t, ask(map[string]any{"url": "https://elsewhere.example/"}), "input.invalid", "must be a path")
+	wantError(t, ask(map[string]any{"url": "/", "auth": map[string]any{"type": "bearer", "token": "x"}}), "input.invalid", "auth")
+	for status, works := range map[int]bool{200: true, 404: true, 401: false, 403: false, 500: false} {
+		shop.Settings["baseUrl"] = serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		if err := loopback(t).Test(t.Context(), shop); (err == nil) != works {
+			t.Errorf("status %d: %v", status, err)
 		}
 	}
 }

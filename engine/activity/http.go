@@ -89,7 +89,11 @@ func origin(r *http.Request) string { return r.URL.Scheme + "://" + r.URL.Host }
 
 // Run makes one request. Its result is {status, headers, body, file}.
 func (h *HTTP) Run(ctx context.Context, call Call) Outcome {
-	inputs, err := readHTTPInputs(call.Input)
+	given, failed := call.overConnection(ctx)
+	if failed != nil {
+		return *failed
+	}
+	inputs, err := readHTTPInputs(given)
 	if err != nil {
 		return invalid(err)
 	}

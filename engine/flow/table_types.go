@@ -19,8 +19,9 @@ var blockOf = map[string]*object{
 func blockRequired(kind string) bool { return blockOf[kind] != nil && kind != TypeEnd }
 
 var httpObject = &object{title: "HTTP request", doc: "Calls an HTTP service.", fields: []field{
+	f("connection", plainText, "Name of a connection: it says where the service is, and signs the request.").such("shop"),
 	f("method", wordsOrTemplate("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"), "HTTP method.").or("GET"),
-	must(f("url", filledTemplate, "Absolute http or https address.").such("https://shop.internal/orders/${{ inputs.order_id }}")),
+	must(f("url", filledTemplate, "Absolute http or https address; with a connection, a path.").such("https://shop.internal/orders/${{ inputs.order_id }}")),
 	f("query", value, "Parameters of the address.").such(map[string]any{"page": 1}),
 	f("headers", value, "Request headers.").such(map[string]any{"Accept": "application/json"}),
 	f("body", value, "Sent as JSON, a text as plain text.").such(map[string]any{"amount": "${{ inputs.amount }}"}),
