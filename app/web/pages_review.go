@@ -57,6 +57,7 @@ func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.
 	view := versionsview.Comparison{Name: workflow.Name, From: from, To: "draft", ToText: draft.Text}
 	if from == "" {
 		view.Rows, view.Groups = diff.Rows("", draft.Text), diff.Groups(allAdded(draft.Text))
+		view.Unread = len(view.Groups) == 0 // a workflow has at least one activity
 		return view, engine.Affects{}, nil
 	}
 	to := "draft"
@@ -74,7 +75,7 @@ func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.
 		if err != nil {
 			return view, engine.Affects{}, err
 		}
-		view.FromText = version.Text
+		view.FromText, view.Unread = version.Text, true
 	}
 	view.Rows = diff.Rows(view.FromText, view.ToText)
 	return view, found.Affects, nil

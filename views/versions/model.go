@@ -37,6 +37,7 @@ type Comparison struct {
 	From, To string // a number, draft or published
 	Sides    []string
 	Groups   []diff.Group
+	Unread   bool // a side cannot be read as a workflow: only the texts are compared
 	Rows     []diff.Row
 	FromText string
 	ToText   string
@@ -73,4 +74,12 @@ func newest(v View) string {
 
 func compareURL(name, from, to string) string {
 	return "/workflows/" + name + "/diff?from=" + from + "&to=" + to
+}
+
+// heading sums up the comparison.
+func (v Comparison) heading() string {
+	if v.Unread {
+		return "Not a whole workflow yet"
+	}
+	return diff.Counts(v.Groups)
 }
