@@ -35,7 +35,7 @@ func scheduleRow(schedule engine.Schedule) schedulesview.Row {
 	case schedule.Every != "":
 		row.Fires = "every " + schedule.Every
 	default:
-		row.Fires = schedule.At
+		row.Fires, row.Zone = schedule.At, schedule.Timezone
 	}
 	for _, tick := range schedule.LastTicks {
 		shown := schedulesview.Tick{At: tick.ScheduledAt, Look: schedulesview.LookOf(tick.Outcome), Reason: tick.Reason}

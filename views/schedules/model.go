@@ -20,7 +20,7 @@ type View struct {
 // Row is one schedule.
 type Row struct {
 	ID, URL, Workflow string
-	Fires, Zone       string // 30 2 * * *, every 1h or an instant; the zone of a cron line
+	Fires, Zone       string // 30 2 * * *, every 1h or an instant; the zone of a cron line or instant
 	Published         bool   // belongs to the published definition
 	Paused            bool
 	NextAt            *time.Time
@@ -38,8 +38,8 @@ type Tick struct {
 // looks of the outcomes of ticks.
 var looks = map[string]state.Look{
 	"started":          {Tone: "completed", Mark: "tick", Word: "Started"},
-	"buffered":         {Tone: "waiting", Mark: "hourglass", Word: "Waits for the execution before"},
-	"skipped_overlap":  {Tone: "skipped", Mark: "dash", Word: "Skipped: the execution before still ran"},
+	"buffered":         {Tone: "waiting", Mark: "hourglass", Word: "Waits for its turn"},
+	"skipped_overlap":  {Tone: "skipped", Mark: "dash", Word: "Skipped: still running"},
 	"skipped_late":     {Tone: "skipped", Mark: "clock", Word: "Skipped: too late"},
 	"skipped_calendar": {Tone: "skipped", Mark: "dash", Word: "Skipped: a day without starts"},
 	"skipped_limit":    {Tone: "skipped", Mark: "dash", Word: "Skipped: over a limit"},
