@@ -90,7 +90,24 @@ func (c *catalog) Workflow(ctx context.Context, who Who, name string) (Workflow,
 	workflow := workflowOf(row.Workflow, row.HasDraft)
 	page, err := c.latest(ctx, who, ExecutionFilter{PageRequest: PageRequest{Limit: lastExecutions}, Workflow: name})
 	workflow.LastExecutions = page.Items
+	if err != nil {
+		return workflow, err
+	}
+	workflow.Schedule, err = c.schedulesOf(ctx, who, name)
 	return workflow, err
+}
+
+// schedulesOf lists the first schedules of a workflow; nil when there is none.
+func (c *catalog) schedulesOf(ctx context.Context, who Who, name string) (any, error) {
+	rows, err := c.q.ListSchedules(ctx, who.Team, uuid.Nil, &name, defaultPage)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	schedules := make([]Schedule, len(rows))
+	for i, row := range rows {
+		schedules[i] = scheduleOf(row)
+	}
+	return schedules, nil
 }
 
 func workflowOf(row queries.Workflow, hasDraft bool) Workflow {

@@ -90,22 +90,10 @@ func (c *catalog) affects(ctx context.Context, who Who, workflow queries.Workflo
 		affects.PerActivity[row.Activity] = int(row.Tasks + row.Events)
 		affects.OpenTasks += int(row.Tasks)
 	}
-	affects.Schedules = c.schedules(ctx, who, workflow)
+	schedules, err := c.q.CountSchedules(ctx, who.Team, workflow.Name)
+	if err != nil {
+		return affects, fmt.Errorf("count the schedules of %s: %w", workflow.Name, err)
+	}
+	affects.Schedules = int(schedules)
 	return affects, nil
-}
-
-// schedules counts the schedules of the published definition.
-func (c *catalog) schedules(ctx context.Context, who Who, workflow queries.Workflow) int {
-	if workflow.PublishedVersion == nil {
-		return 0
-	}
-	version, err := findVersion(ctx, c.q, who, workflow.Name, int(*workflow.PublishedVersion))
-	if err != nil {
-		return 0
-	}
-	definition, err := flow.Load(version.Text)
-	if err != nil {
-		return 0
-	}
-	return len(definition.Schedules)
 }
