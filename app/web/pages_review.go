@@ -37,7 +37,7 @@ func (p *Pages) showReview(c *fiber.Ctx, message, refused string) error {
 		return err
 	}
 	view.Affects = review.Affected(affects.Running, affects.Waiting, affects.OpenTasks, affects.Schedules)
-	if view.Next, err = p.nextVersion(c, name); err != nil {
+	if view.Next, err = p.nextVersion(c, name, draft.Text); err != nil {
 		return err
 	}
 	view.Same = workflow.PublishedVersion != nil && view.Comparison.FromText == view.Comparison.ToText
@@ -90,11 +90,22 @@ func allAdded(text string) []flow.Change {
 	return changes
 }
 
-// nextVersion is the number that publishing would give.
-func (p *Pages) nextVersion(c *fiber.Ctx, name string) (int, error) {
-	newest, err := p.Door.Versions(c.UserContext(), ViewOf(c).Who, name, engine.PageRequest{Limit: 1})
+// versionsLooked is how many of the newest versions are searched for a draft's content.
+const versionsLooked = 100
+
+// nextVersion is the number that publishing a text would give: of the version that has its content, else a
+// new one.
+func (p *Pages) nextVersion(c *fiber.Ctx, name, text string) (int, error) {
+	newest, err := p.Door.Versions(c.UserContext(), ViewOf(c).Who, name, engine.PageRequest{Limit: versionsLooked})
 	if err != nil || len(newest.Items) == 0 {
 		return 1, err
+	}
+	if definition, err := flow.Load([]byte(text)); err == nil {
+		for _, version := range newest.Items {
+			if version.ContentHash == definition.ContentHash {
+				return version.Version, nil
+			}
+		}
 	}
 	return newest.Items[0].Version + 1, nil
 }

@@ -164,7 +164,7 @@ export const workflowSections: readonly Section[] = [
       f('metadata.version', 'Version name', 'text', { placeholder: '1.0.0' }),
     ],
   },
-  { title: 'Input', fields: [f('spec.input', 'What a start must give', 'schema')] },
+  { title: 'Input', fields: [f('spec.input', 'What a start must give: the fields of its form', 'schema')] },
   { title: 'Output', fields: [f('spec.output', 'Values', 'expressions', { hint: 'Read at the end. Use ?. for what may have been skipped.' })] },
   { title: 'Variables', folded: true, fields: [f('spec.variables', 'Values', 'map', { hint: 'Computed once at the start; read as vars.<name>.' })] },
   {
