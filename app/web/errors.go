@@ -37,7 +37,6 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), errorPageTime)
 	defer cancel()
 	c.SetUserContext(ctx)
-	c.SetUserContext(context.WithoutCancel(c.UserContext())) // the request's own time may be over
 	return Render(c.Status(failure.Status), s.pages.ErrorPage(ViewOf(c), failure))
 }
 
