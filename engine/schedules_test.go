@@ -268,8 +268,10 @@ func TestWhatIsPlannedSurvivesARestart(t *testing.T) {
 	w := newWorld(t)
 	w.publish("notes", notes)
 	schedule := w.schedule(engine.ScheduleRequest{Workflow: "notes", Every: "7h", Jitter: "10m"})
+	w.ends(*w.trigger(schedule.ID).Execution, "completed")
 	w.stop()
 	w.open()
+	w.ends(*w.trigger(schedule.ID).Execution, "completed")
 	again, err := w.Schedule(t.Context(), w.who, schedule.ID)
 	if err != nil || !again.NextAt.Equal(*schedule.NextAt) {
 		t.Errorf("planned for %v, then %v, %v", schedule.NextAt, again.NextAt, err)
@@ -328,6 +330,7 @@ func TestSchedulesThatAreRefused(t *testing.T) {
 		t.Errorf("no workflow: %v", err)
 	}
 	schedule := w.schedule(engine.ScheduleRequest{Workflow: "notes", Cron: "@daily"})
+	w.ends(*w.trigger(schedule.ID).Execution, "completed")
 	stranger := engine.Who{Team: uuid.New(), User: "eve"}
 	if _, err := w.Schedule(t.Context(), stranger, schedule.ID); code(err) != "not_found" {
 		t.Errorf("another team: %v", err)
@@ -339,6 +342,8 @@ func TestSchedulesThatAreRefused(t *testing.T) {
 
 func TestPreview(t *testing.T) {
 	w := newWorld(t)
+	w.publish("notes", notes)
+	w.ends(w.start("notes", nil), "completed") // the engine runs
 	from := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	fires, err := w.PreviewSchedule(t.Context(), engine.ScheduleRequest{Cron: "30 2 * * *", Timezone: "Europe/Berlin", DST: engine.DSTRule{Gap: "skip"}}, &from, 2)
 	if err != nil || len(fires) != 2 || fires[0].Format(time.RFC3339) != "2026-03-30T00:30:00Z" {
