@@ -118,7 +118,6 @@ func missingChild(path string, activity *flow.Activity, cause error) flow.Proble
 	return problem
 }
 
-// everyActivity walks all activities of a workflow with their paths: bodies of loops, compensations and
 // missingConnections finds connections that the team does not have, or that are of another kind.
 func (c *catalog) missingConnections(ctx context.Context, who Who, workflow *flow.Workflow) []flow.Problem {
 	var problems []flow.Problem
@@ -141,6 +140,7 @@ func (c *catalog) missingConnections(ctx context.Context, who Who, workflow *flo
 	return problems
 }
 
+// everyActivity walks all activities of a workflow with their paths: bodies of loops, compensations and
 // hooks included.
 func everyActivity(workflow *flow.Workflow) iter.Seq2[string, *flow.Activity] {
 	return func(yield func(string, *flow.Activity) bool) {
