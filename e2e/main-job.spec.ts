@@ -138,8 +138,9 @@ test("by keyboard alone", async ({ page, baseURL }) => {
   await tabTo(page, approve);
   await press("Enter");
   await expect(page.getByText("What happened next")).toBeVisible(slow);
-  await press("Alt+ArrowLeft");
-  await press("Alt+ArrowLeft");
+  const back = page.locator('main a[href^="/executions/"]').first();
+  await tabTo(page, back);
+  await press("Enter");
   await expect(standing).toContainText("Completed in", { timeout: 60_000 });
 
   /** Adds an activity after the active one: A, its type, Enter; Shift+A when the port matters. */

@@ -153,12 +153,12 @@ func (r *runs) Events(ctx context.Context, who Who, id uuid.UUID, after int64, l
 	if err != nil {
 		return EventPage{}, fmt.Errorf("read the history of execution %s: %w", id, err)
 	}
-	if len(events) > 0 && events[0].Type == execution.WorkflowCreated {
-		definition, err := r.store.Library.Version(ctx, who.Team, row.Workflow, int(row.Version))
-		if err != nil {
-			return EventPage{}, err
-		}
-		events[0] = execution.Shown(definition.Workflow, events[0])
+	definition, err := r.store.Library.Version(ctx, who.Team, row.Workflow, int(row.Version))
+	if err != nil {
+		return EventPage{}, err
+	}
+	for i, event := range events {
+		events[i] = execution.Masked(definition.Workflow, event)
 	}
 	page := EventPage{Events: events, Terminal: execution.IsTerminal(row.Status)}
 	if page.LastSeq, err = r.store.LastSeq(ctx, id); err != nil {

@@ -198,7 +198,8 @@ func reasonOf(p place) string {
 	return w.Reason
 }
 
-// Masked is an event as it may be shown: without what the input schema marks as sensitive.
+// Masked is an event as people may see it: inputs without what their schema marks as sensitive. The stored
+// event keeps them, since activities need them.
 func Masked(wf *flow.Workflow, ev Event) Event {
 	switch d := ev.Data.(type) {
 	case *Created:

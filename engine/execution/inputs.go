@@ -144,17 +144,6 @@ func marksSensitive(schema map[string]any) bool {
 	return false
 }
 
-// Shown is an event as people may see it: the input that an execution began with has its sensitive values
-// masked. The stored one keeps them, since activities need them.
-func Shown(wf *flow.Workflow, event Event) Event {
-	if created, ok := event.Data.(*Created); ok {
-		masked := *created
-		masked.Input = maskInput(wf, created.Input)
-		event.Data = &masked
-	}
-	return event
-}
-
 // maskInput replaces what the input schema marks as sensitive.
 func maskInput(wf *flow.Workflow, input map[string]any) map[string]any {
 	if wf.Input == nil || input == nil {

@@ -111,12 +111,6 @@ func Started(wf *flow.Workflow, st *State, w Work, worker string, now time.Time)
 	return d.events[0]
 }
 
-// StartAttempt is Started with ok in place of an empty Type.
-func StartAttempt(wf *flow.Workflow, st *State, w Work, worker string, now time.Time) (ev Event, ok bool) {
-	ev = Started(wf, st, w, worker, now)
-	return ev, ev.Type != ""
-}
-
 func (d *decider) childBegun(p place, c *ChildRef) {
 	d.about(ChildStarted, p, &ChildBegun{
 		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: solidObject(c.Input), Wait: c.Wait,
