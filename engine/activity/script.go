@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"weftline/engine/expr"
@@ -155,13 +154,3 @@ func literalInput(inputs *expr.Value, key string) any {
 
 // interpreterNames are the languages that an operator may enable, with their programs.
 var interpreterNames = map[string]string{"bash": "bash", "python": "python3", "node": "node"}
-
-// ScriptLanguages lists them, sorted.
-func ScriptLanguages() []string {
-	var names []string
-	for name := range interpreterNames {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}

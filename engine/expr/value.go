@@ -62,36 +62,13 @@ func ObjectOf(fields map[string]*Value) *Value {
 // CompileValue compiles a plain JSON value in which every string is a template: ${{ }} holds an expression,
 // $${{ is a literal ${{. The error is an *Error whose Path is the JSON pointer of the string.
 func CompileValue(tree any) (*Value, error) {
-	v, err := compileTree(tree, CompileTemplate)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-// CompileBare is CompileValue for a tree in which every string is a bare expression.
-func CompileBare(tree any) (*Value, error) {
-	v, err := compileTree(tree, func(text string) (*Value, error) {
-		p, err := Compile(text)
-		if err != nil {
-			return nil, err
-		}
-		return Expression(p), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-func compileTree(tree any, text func(string) (*Value, error)) (*Value, error) {
 	switch t := tree.(type) {
 	case string:
-		return text(t)
+		return CompileTemplate(t)
 	case []any:
 		items := make([]*Value, len(t))
 		for i, item := range t {
-			v, err := compileTree(item, text)
+			v, err := CompileValue(item)
 			if err != nil {
 				return nil, below(err, strconv.Itoa(i))
 			}
@@ -101,7 +78,7 @@ func compileTree(tree any, text func(string) (*Value, error)) (*Value, error) {
 	case map[string]any:
 		fields := make(map[string]*Value, len(t))
 		for _, key := range sortedKeys(t) {
-			v, err := compileTree(t[key], text)
+			v, err := CompileValue(t[key])
 			if err != nil {
 				return nil, below(err, key)
 			}
@@ -110,7 +87,10 @@ func compileTree(tree any, text func(string) (*Value, error)) (*Value, error) {
 		return ObjectOf(fields), nil
 	}
 	plain, err := Normalize(tree)
-	return Constant(plain), err
+	if err != nil {
+		return nil, err
+	}
+	return Constant(plain), nil
 }
 
 // below puts a step in front of the path of an error.
