@@ -29,6 +29,7 @@ type catalog struct {
 type catalogLinks struct {
 	unable     func(activity *flow.Activity) string // why an activity cannot run on this server, "" = it can
 	resolve    func(ctx context.Context, team uuid.UUID, workflow, version string) error
+	published  func(ctx context.Context, team uuid.UUID, workflow, version string) (*flow.Workflow, error)
 	connection func(ctx context.Context, team uuid.UUID, name string) (kind string, err error) // "" = there is none
 	latest     func(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error)
 	now        func() time.Time // the database's

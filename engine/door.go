@@ -11,6 +11,7 @@ import (
 
 	"weftline/engine/execution"
 	"weftline/engine/flow"
+	"weftline/engine/rehearse"
 )
 
 // Who asks: the team comes from the credential alone.
@@ -51,6 +52,8 @@ type Definitions interface {
 	Restore(ctx context.Context, who Who, name string, number int) (Draft, error)
 	// Diff compares two sides, each a version number, "draft" or "published".
 	Diff(ctx context.Context, who Who, name, from, to string) (Diff, error)
+	// Plan shows the path that an input takes, without any effect.
+	Plan(ctx context.Context, who Who, name string, request PlanRequest) (rehearse.Planned, error)
 }
 
 // Runs are executions.
@@ -182,6 +185,14 @@ type Affects struct {
 	OpenTasks   int            `json:"openTasks"`
 	Schedules   int            `json:"schedules"`
 	PerActivity map[string]int `json:"perActivity"`
+}
+
+// PlanRequest asks which path an input takes. Mocks are written as in a WorkflowTest.
+type PlanRequest struct {
+	Definition string         `json:"definition"` // "" = the draft, else the published version
+	Input      map[string]any `json:"input"`
+	Mocks      map[string]any `json:"mocks"`
+	StartedAt  time.Time      `json:"startedAt"` // what the clock shows; absent = the start of 2026
 }
 
 // StartRequest starts one execution.

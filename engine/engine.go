@@ -149,6 +149,13 @@ func (e *Engine) assemble(st *store.Store) {
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
 			return err
+		},
+		published: func(ctx context.Context, team uuid.UUID, workflow, version string) (*flow.Workflow, error) {
+			definition, err := st.Library.Resolve(ctx, team, workflow, version)
+			if err != nil {
+				return nil, err
+			}
+			return definition.Workflow, nil
 		}})
 	e.desk = newDesk(e.db, deskLinks{now: st.Clock.Now, changed: e.publish,
 		delivered: e.runs.settle})

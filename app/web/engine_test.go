@@ -261,3 +261,38 @@ func (w *watched) wait(kind string) int64 {
 		}
 	}
 }
+
+func TestPlanOverHTTPRunsNothing(t *testing.T) {
+	_, base := newRealServer(t)
+	c := caller{t, base, adminToken}
+	if status, answer := c.call("POST", "/workflows/hello/plan", `{}`); status != 404 {
+		t.Fatalf("%d %v", status, answer)
+	}
+	request, _ := json.Marshal(map[string]any{"definition": hello, "input": map[string]any{"name": "Ann"},
+		"mocks": map[string]any{"decide": map[string]any{"outcome": "approved", "by": "bob"}}})
+	plan := c.must(200, "POST", "/workflows/hello/plan", string(request))
+	if plan["status"] != "completed" || len(plan["problems"].([]any)) != 0 {
+		t.Fatalf("%v", plan)
+	}
+	steps := plan["steps"].([]any)
+	decide := steps[1].(map[string]any)
+	if len(steps) != 2 || decide["activity"] != "decide" || decide["mocked"] != true || decide["needsMock"] != false {
+		t.Errorf("%v", steps)
+	}
+	if edges := plan["edges"].([]any); len(edges) != 1 || edges[0].(map[string]any)["lit"] != true {
+		t.Errorf("%v", edges)
+	}
+	if list := c.must(200, "GET", "/executions", "")["items"].([]any); len(list) != 0 {
+		t.Errorf("a plan started something: %v", list)
+	}
+
+	request, _ = json.Marshal(map[string]any{"definition": hello})
+	refused := c.must(422, "POST", "/workflows/hello/plan", string(request))
+	if refused["code"] != "invalid_input" {
+		t.Errorf("%v", refused)
+	}
+	refused = c.must(422, "POST", "/workflows/hello/plan", `{"definition": "kind: Workflow"}`)
+	if refused["code"] != "invalid_definition" || len(refused["errors"].([]any)) == 0 {
+		t.Errorf("%v", refused)
+	}
+}

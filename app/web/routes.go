@@ -11,6 +11,7 @@ import (
 	"weftline/app/metrics"
 	"weftline/app/openapi"
 	"weftline/engine"
+	"weftline/engine/rehearse"
 )
 
 const (
@@ -24,6 +25,7 @@ const (
 	definitionMax = 1 << 20  // bytes of a definition's text
 	batchMax      = 16 << 20 // bytes of a batch of starts
 	historyMax    = 64 << 20 // bytes of an exported history
+	planMax       = 4 << 20  // bytes of a definition with an input and mocks
 )
 
 // text is the body of routes that take or answer a definition.
@@ -71,6 +73,8 @@ func definitionRoutes(a *api.API) []Route {
 			Says: "Makes a draft of an old version.", Answers: engine.Draft{}},
 		{Method: get, Path: "/workflows/:name/diff", Needs: auth.Read, Handle: a.Diff,
 			Says: "Compares two sides: a version number, draft or published.", Query: []string{"from", "to"}, Answers: engine.Diff{}},
+		{Method: post, Path: "/workflows/:name/plan", Needs: auth.Read, Handle: a.Plan, MaxBody: planMax,
+			Says: "Shows the path that an input takes, with resolved inputs, and runs nothing.", Takes: engine.PlanRequest{}, Answers: rehearse.Planned{}},
 		{Method: get, Path: "/schema/workflow.json", Handle: a.Schema, Says: "JSON Schema 2020-12 of the language, for editors."},
 		{Method: get, Path: "/openapi.json", Handle: a.OpenAPI, Says: "This document."},
 	}

@@ -57,6 +57,7 @@ func analyse(text []byte, ps *problems) (w *Workflow, name string) {
 		elsewhere: map[string]string{}, first: map[string]*node{}}
 	w = b.workflow(root)
 	b.semantics(w, root)
+	b.checkTests(others)
 	if !ps.hasErrors() {
 		w.ContentHash = c.contentHash(root)
 	}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"weftline/engine/flow"
+	"weftline/engine/rehearse"
+)
+
+// rehearseWithin bounds how long the server works on one plan or one run of tests.
+const rehearseWithin = 10 * time.Second
+
+// Plan drives a definition with mocks on a clock of its own. Children run on their published versions.
+func (c *catalog) Plan(ctx context.Context, who Who, name string, request PlanRequest) (rehearse.Planned, error) {
+	ctx, cancel := context.WithTimeout(ctx, rehearseWithin)
+	defer cancel()
+	text, err := c.textToTry(ctx, who, name, request.Definition)
+	if err != nil {
+		return rehearse.Planned{}, err
+	}
+	workflow, err := loadToTry(text)
+	if err != nil {
+		return rehearse.Planned{}, err
+	}
+	if request.Input == nil {
+		request.Input = map[string]any{}
+	}
+	checked, problems := workflow.Input.Check(request.Input)
+	input, isObject := checked.(map[string]any)
+	if len(problems) > 0 || !isObject {
+		return rehearse.Planned{}, &Error{Code: "invalid_input", Message: "the input does not fit the workflow's schema", Problems: problems}
+	}
+	return rehearse.Plan(rehearse.PlanRequest{Workflow: workflow, Library: c.library(ctx, who, workflow), Input: input,
+		Mocks: request.Mocks, StartedAt: request.StartedAt.UTC().Truncate(time.Millisecond), StartedBy: who.User,
+		Stopped: func() bool { return ctx.Err() != nil }}), nil
+}
+
+// textToTry is the text given, else the draft, else the published version.
+func (c *catalog) textToTry(ctx context.Context, who Who, name, given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	draft, err := c.Draft(ctx, who, name)
+	var refusal *Error
+	if !errors.As(err, &refusal) || refusal.Code != "not_found" {
+		return draft.Text, err
+	}
+	workflow, err := c.Workflow(ctx, who, name)
+	if err != nil {
+		return "", err
+	}
+	if workflow.PublishedVersion == nil {
+		return "", refusal
+	}
+	version, err := c.Version(ctx, who, name, *workflow.PublishedVersion)
+	return version.Text, err
+}
+
+func loadToTry(text string) (*flow.Workflow, error) {
+	workflow, err := flow.Load([]byte(text))
+	var invalid *flow.LoadError
+	if errors.As(err, &invalid) {
+		return nil, &Error{Code: "invalid_definition", Message: "the definition is not valid", Problems: invalid.Report.Errors}
+	}
+	return workflow, err
+}
+
+// library holds the published versions of all children, and of their children.
+func (c *catalog) library(ctx context.Context, who Who, workflow *flow.Workflow) rehearse.Library {
+	found := map[string]*flow.Workflow{}
+	var gather func(*flow.Workflow)
+	gather = func(parent *flow.Workflow) {
+		for _, activity := range everyActivity(parent) {
+			if activity.Workflow == nil {
+				continue
+			}
+			name := activity.Workflow.Name
+			if _, known := found[name]; known || name == workflow.Name {
+				continue
+			}
+			found[name] = nil
+			if child, err := c.published(ctx, who.Team, name, activity.Workflow.Version); err == nil {
+				found[name] = child
+				gather(child)
+			}
+		}
+	}
+	gather(workflow)
+	return func(name string) *flow.Workflow { return found[name] }
+}
