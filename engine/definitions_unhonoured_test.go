@@ -16,11 +16,7 @@ func TestASettingWithoutEffectIsRefused(t *testing.T) {
 	w := newWorld(t)
 	const step = "  activities:\n    - {id: a, type: set, outputs: {x: \"1\"}%s}\n"
 	for path, spec := range map[string]string{
-		"spec.limits.maxPerSecond":                      "  limits: {maxPerSecond: 5}\n" + fmt.Sprintf(step, ""),
-		"spec.limits.maxMemory":                         "  limits:\n    max_memory: 1GiB\n" + fmt.Sprintf(step, ""),
-		"spec.limits.historyRetention":                  "  limits: {historyRetention: 7d}\n" + fmt.Sprintf(step, ""),
 		"spec.activities[0].affinity":                   fmt.Sprintf(step, ", affinity: {labels: {gpu: \"true\"}}"),
-		"spec.activities[0].workflow.dedupeKey":         "  activities:\n    - {id: a, type: workflow, workflow: {name: child, dedupeKey: one}}\n",
 		"spec.activities[0].for_each.activity.affinity": "  activities:\n    - {id: a, type: for_each, for_each: {items: [1], activity: {type: set, outputs: {x: index}, affinity: {queue: slow}}}}\n",
 	} {
 		text := []byte(fmt.Sprintf(textHead, "unhonoured") + spec)
@@ -38,5 +34,31 @@ func TestASettingWithoutEffectIsRefused(t *testing.T) {
 			t.Errorf("publishing %s answered %v", path, err)
 		}
 		w.exec("delete from workflows where name = 'unhonoured'")
+	}
+}
+
+// TestProblemsOfTriggersNameTheirPlace: each stands at its own entry, also when another comes first.
+func TestProblemsOfTriggersNameTheirPlace(t *testing.T) {
+	w := newWorld(t)
+	text := []byte(fmt.Sprintf(textHead, "placed") + `  webhooks:
+    - {path: /good, auth: {type: bearer, secret: s}}
+    - path: "/bad path"
+      auth: {type: bearer, secret: s}
+    - path: /open
+      auth:
+        type: none
+  activities:
+    - {id: schedule, type: set, outputs: {x: "1"}}
+`)
+	saved, err := w.SaveDraft(t.Context(), w.who, "placed", text, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, p := range saved.Warnings {
+		got[p.Code] = p.Line
+	}
+	if got["E606"] != 7 || got["E607"] < 10 || got["E607"] > 11 {
+		t.Errorf("problems at lines %v: %+v", got, saved.Warnings)
 	}
 }

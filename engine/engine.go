@@ -220,6 +220,9 @@ func (e *Engine) Close(ctx context.Context) {
 	e.db.Close()
 }
 
+// Tidy deletes what has served its time, as every replica does by itself from time to time.
+func (e *Engine) Tidy(ctx context.Context) error { return e.runs.store.Forget(ctx) }
+
 // Identity knows who may come in.
 func (e *Engine) Identity() *Identity { return e.identity }
 

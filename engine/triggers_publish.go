@@ -28,32 +28,30 @@ const longestPath = 200 // bytes of a webhook's path
 // normalPath is a webhook's path without slashes around it.
 func normalPath(path string) string { return strings.Trim(path, "/") }
 
-// triggerProblems finds triggers that could not work on this server. They are shown at the key of their
-// list.
-func (c *catalog) triggerProblems(ctx context.Context, who Who, workflow *flow.Workflow, text []byte) []flow.Problem {
+// triggerProblems finds triggers that could not work on this server.
+func (c *catalog) triggerProblems(ctx context.Context, who Who, workflow *flow.Workflow) []flow.Problem {
 	var problems []flow.Problem
-	add := func(code, path, message, hint string) {
-		list, _, _ := strings.Cut(strings.TrimPrefix(path, "spec."), "[")
-		problems = append(problems, flow.Problem{Path: path, Pos: keyAt(text, list), Code: code, Severity: "error", Message: message, Hint: hint})
+	add := func(code, path string, at flow.Pos, message, hint string) {
+		problems = append(problems, flow.Problem{Path: path, Pos: at, Code: code, Severity: "error", Message: message, Hint: hint})
 	}
 	for i, trigger := range workflow.Schedules {
 		if _, err := specOf(trigger).plan(""); err != nil {
 			text, _ := refusal(err)
-			add(codeSchedule, fmt.Sprintf("spec.schedule[%d]", i), text, "mend the schedule")
+			add(codeSchedule, fmt.Sprintf("spec.schedule[%d]", i), trigger.Pos, text, "mend the schedule")
 		}
 	}
 	seen := map[string]bool{}
 	for i, hook := range workflow.Webhooks {
 		at, path := fmt.Sprintf("spec.webhooks[%d].path", i), normalPath(hook.Path)
 		if !hookPath.MatchString(path) || len(path) > longestPath {
-			add(codeWebhook, at, fmt.Sprintf("%q is not a path of a webhook", hook.Path), "use letters, digits, . _ ~ - and / between them, at most 200, for example /orders/new")
+			add(codeWebhook, at, hook.PathPos, fmt.Sprintf("%q is not a path of a webhook", hook.Path), "use letters, digits, . _ ~ - and / between them, at most 200, for example /orders/new")
 		}
 		if seen[path] {
-			add(codeWebhook, at, fmt.Sprintf("the path %q is used twice", hook.Path), "give each webhook a path of its own")
+			add(codeWebhook, at, hook.PathPos, fmt.Sprintf("the path %q is used twice", hook.Path), "give each webhook a path of its own")
 		}
 		seen[path] = true
 		if hook.AuthType == "none" && !c.allowsUnsigned(ctx, who) {
-			add(codeUnsigned, fmt.Sprintf("spec.webhooks[%d].auth", i), "anybody could start this workflow: the webhook has no auth, and the policy of the team does not allow that",
+			add(codeUnsigned, fmt.Sprintf("spec.webhooks[%d].auth", i), hook.AuthPos, "anybody could start this workflow: the webhook has no auth, and the policy of the team does not allow that",
 				"add auth: {type: hmac_sha256, secret: NAME}, or let an admin set the policy allowUnsignedWebhooks")
 		}
 	}

@@ -11,6 +11,15 @@ import (
 	"github.com/google/uuid"
 )
 
+type ActivityLog struct {
+	ExecutionID uuid.UUID
+	Activity    string
+	Item        string
+	Attempt     int32
+	FirstLine   int32
+	Lines       []byte
+}
+
 type Audit struct {
 	ID      int64
 	TeamID  uuid.UUID
@@ -38,6 +47,13 @@ type Checkpoint struct {
 	ExecutionID uuid.UUID
 	Seq         int64
 	State       []byte
+}
+
+type ChildWait struct {
+	ChildID     uuid.UUID
+	ExecutionID uuid.UUID
+	Activity    string
+	Item        string
 }
 
 type Connection struct {
@@ -98,6 +114,29 @@ type Execution struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	FinishedAt    *time.Time
+	KeepUntil     *time.Time
+}
+
+type File struct {
+	ID        uuid.UUID
+	TeamID    uuid.UUID
+	Name      string
+	Type      string
+	Size      int64
+	Sha256    []byte
+	CreatedBy string
+	CreatedAt time.Time
+}
+
+type FilePart struct {
+	FileID  uuid.UUID
+	Part    int32
+	Content []byte
+}
+
+type FileUse struct {
+	FileID      uuid.UUID
+	ExecutionID uuid.UUID
 }
 
 type History struct {
@@ -138,6 +177,12 @@ type Membership struct {
 	UserID uuid.UUID
 	Roles  []string
 	Groups []string
+}
+
+type Pace struct {
+	TeamID uuid.UUID
+	Name   string
+	NextAt time.Time
 }
 
 type Permit struct {

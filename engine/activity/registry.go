@@ -23,6 +23,7 @@ type Call struct {
 	Input          any
 	Attempt        int
 	IdempotencyKey string
+	MaxMemory      int64 // bytes that the attempt may take; 0 = as the kind says
 
 	Execution, Workflow, Activity, Item, CorrelationID, Team string
 

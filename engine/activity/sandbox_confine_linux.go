@@ -46,8 +46,8 @@ func processorTime() time.Duration {
 }
 
 // boundScript limits a running script process and everything that it starts: memory of each, size of a file.
-func boundScript(pid int) error {
-	for resource, most := range map[int]uint64{unix.RLIMIT_DATA: scriptMemory, unix.RLIMIT_FSIZE: scriptFile, unix.RLIMIT_CORE: 0} {
+func boundScript(pid int, memory int64) error {
+	for resource, most := range map[int]uint64{unix.RLIMIT_DATA: uint64(memory), unix.RLIMIT_FSIZE: scriptFile, unix.RLIMIT_CORE: 0} {
 		if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil); err != nil {
 			return fmt.Errorf("limit the process: %w", err)
 		}

@@ -13,4 +13,4 @@ var processStart = time.Now()
 
 func processorTime() time.Duration { return time.Since(processStart) }
 
-func boundScript(int) error { return nil }
+func boundScript(int, int64) error { return nil }

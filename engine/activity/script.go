@@ -91,7 +91,7 @@ func (s *Script) Run(ctx context.Context, call Call) Outcome {
 	if program == "" {
 		return fail("engine.unsupported_type", classActivity, nil, "scripts in %s are not enabled on this worker (--enable-script)", inputs.language)
 	}
-	return s.runProcess(ctx, program, inputs, printed)
+	return s.runProcess(ctx, program, atMost(scriptMemory, call.MaxMemory), inputs, printed)
 }
 
 func (s *Script) runSandboxed(ctx context.Context, call Call, inputs scriptInputs, printed *printed) Outcome {
@@ -100,7 +100,7 @@ func (s *Script) runSandboxed(ctx context.Context, call Call, inputs scriptInput
 		return invalid(fmt.Errorf("input cannot be written as JSON: %w", err))
 	}
 	end, err := s.boxes.run(ctx, call.Team, sandboxOrder{Source: inputs.source, Input: input,
-		Memory: s.options.Memory, CPU: s.options.CPU, MaxOutput: s.options.MaxOutput}, printed.line)
+		Memory: atMost(s.options.Memory, call.MaxMemory), CPU: s.options.CPU, MaxOutput: s.options.MaxOutput}, printed.line)
 	switch {
 	case ctx.Err() != nil:
 		return unfinished(ctx, printed)
@@ -114,6 +114,14 @@ func (s *Script) runSandboxed(ctx context.Context, call Call, inputs scriptInput
 		return fail("output.invalid", classActivity, printed.detail(0), "the value that return gives: %s", err)
 	}
 	return printed.result(output)
+}
+
+// atMost is the limit of the operator, or that of the workflow where it is lower; 0 = it has none.
+func atMost(operators, workflows int64) int64 {
+	if workflows == 0 {
+		return operators
+	}
+	return min(operators, workflows)
 }
 
 func faultOutcome(fault *sandboxFault, printed *printed) Outcome {

@@ -27,7 +27,7 @@ var flagsOf = map[string][]string{"bash": {"--noprofile", "--norc"}, "python": {
 
 // runProcess runs a script as a process group of its own: in a folder that is made for it and removed after,
 // with the given environment and nothing else, and gone as a whole when the attempt ends.
-func (s *Script) runProcess(ctx context.Context, program string, inputs scriptInputs, printed *printed) Outcome {
+func (s *Script) runProcess(ctx context.Context, program string, memory int64, inputs scriptInputs, printed *printed) Outcome {
 	folder, err := os.MkdirTemp("", "weftline-script-")
 	if err != nil {
 		return fail("engine.sandbox", classInfrastructure, nil, "make a folder for the script: %s", err)
@@ -44,7 +44,7 @@ func (s *Script) runProcess(ctx context.Context, program string, inputs scriptIn
 	stdout := &lineWriter{say: func(line string) { printed.line("stdout", line) }}
 	stderr := &lineWriter{say: func(line string) { printed.line("stderr", line) }}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	code, err := runGroup(cmd)
+	code, err := runGroup(cmd, memory)
 	stdout.flush()
 	stderr.flush()
 	switch {
@@ -83,8 +83,8 @@ func (in *scriptInputs) lay(work string) error {
 }
 
 // runGroup runs a command and everything that it starts, and answers its exit code; 128 + n after signal n,
-// as shells count.
-func runGroup(cmd *exec.Cmd) (code int, err error) {
+// as shells count. memory is in bytes, of each process.
+func runGroup(cmd *exec.Cmd, memory int64) (code int, err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = scriptGrace
 	killGroup := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -92,7 +92,7 @@ func runGroup(cmd *exec.Cmd) (code int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	bounded := boundScript(cmd.Process.Pid)
+	bounded := boundScript(cmd.Process.Pid, memory)
 	if bounded != nil && !errors.Is(bounded, syscall.ESRCH) { // it may have ended already
 		_ = killGroup()
 		_ = cmd.Wait()

@@ -148,6 +148,8 @@ func (f *fold) checkActivity(p place) error {
 		return illegal(*ev, "it cannot be undone now")
 	case p.fresh && !p.run.Phase.active() && p.run.Phase != pending:
 		return illegal(*ev, "it has not begun")
+	case p.loop != nil && !p.fresh && !p.undo && !bare && p.loop.run.Loop.Fates[p.item] == itemPending:
+		return illegal(*ev, "its item has not begun")
 	}
 	return nil
 }
@@ -176,9 +178,7 @@ func (f *fold) carryOut(p place, r *rule) {
 	case CompensationCompleted, CompensationFailed:
 		f.undoEnded(p, r.to)
 	case PermitAcquired:
-		p.run.Held, p.run.Wait = true, nil
-		f.move(p, ready)
-		f.enqueue(p)
+		f.permitted(p)
 	case PermitReleased:
 		p.run.Permit, p.run.Held = "", false
 	default:
@@ -196,7 +196,7 @@ func (f *fold) ready(p place) {
 		r.Input = d.Input
 	}
 	first := r.Begun == 0
-	r.Attempt, r.Wait = f.ev.Attempt, nil
+	r.Attempt, r.Wait, r.MayStart = f.ev.Attempt, nil, false
 	f.unschedule(p, timerWait)
 	f.move(p, ready)
 	if first {
@@ -217,6 +217,8 @@ func (f *fold) enqueue(p place) {
 		f.push(task{Kind: toAsk, Key: p.key})
 	case parks(p.act):
 		f.push(task{Kind: toPark, Key: p.key})
+	case paced(f.wf, p) && !p.run.MayStart:
+		f.push(task{Kind: toAsk, Key: p.key})
 	default:
 		f.queue(p)
 	}
@@ -277,12 +279,15 @@ func (f *fold) started(p place) {
 
 func (f *fold) waiting(p place) {
 	d := payload[Waiting](f.ev)
-	w := &wait{Kind: d.Kind, Name: d.Name, Key: d.Key, Reason: d.Reason}
+	w := &wait{Kind: d.Kind, Name: d.Name, Key: d.Key, Reason: d.Reason, Paced: d.PerSecond > 0}
 	if p.run.Wait != nil { // a child was recorded just before
-		w.Child = p.run.Wait.Child
+		w.Child, w.Joined = p.run.Wait.Child, p.run.Wait.Joined
 	}
 	p.run.Wait = w
 	f.move(p, waiting)
+	if w.Paced {
+		return
+	}
 	if d.Kind == waitLimit {
 		p.run.Permit = d.Name
 		return

@@ -19,6 +19,7 @@ func (f *fold) end(p place, to phase) {
 	switch d := f.ev.Data.(type) {
 	case *Completed:
 		r.Output, r.Outcome = d.Output, d.Outcome
+		f.st.hold(f.wf, d.Output, 1)
 	case *Failed:
 		r.Error = d.Error
 	case *Skipped:

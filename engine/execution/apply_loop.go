@@ -20,13 +20,14 @@ func (f *fold) begin(p place) {
 	f.open(p, p.index)
 }
 
-// open asks the joins of the activities without needs, except one.
+// open asks the joins of the activities without needs, and of those whose needs are settled already, except
+// one.
 func (f *fold) open(p place, except int) {
 	if p.graph == nil {
 		return
 	}
 	for i, act := range p.graph.Activities {
-		if i != except && len(act.In) == 0 {
+		if i != except && (len(act.In) == 0 || p.scope.Runs[i].Settled > 0) {
 			f.ask(p.sibling(i))
 		}
 	}

@@ -40,8 +40,15 @@ func (f *fold) forgetUndo() {
 
 // resetGraph makes pending what has to run again and settles the edges into it anew.
 func (f *fold) resetGraph(at place, d *Retried) {
+	f.resetRuns(at, d)
+	for i := range at.scope.Runs {
+		f.ask(at.sibling(i))
+	}
+}
+
+func (f *fold) resetRuns(at place, d *Retried) {
 	s := at.scope
-	s.Stop, s.Failed = false, nil
+	s.Stop, s.Failed, s.Closed = false, nil, false
 	after := descendants(at.graph, d.From)
 	for i := range s.Runs {
 		if p := at.sibling(i); after[i] || runsAgain(p.run) {
@@ -51,7 +58,6 @@ func (f *fold) resetGraph(at place, d *Retried) {
 	for i := range s.Runs {
 		if p := at.sibling(i); p.run.Phase == pending {
 			f.resettle(p)
-			f.ask(p)
 		}
 	}
 }
@@ -97,19 +103,25 @@ func (f *fold) reset(p place, named bool, d *Retried) {
 	if r.Phase.over() {
 		p.scope.Open++
 	}
+	f.st.hold(f.wf, r.Output, -1)
 	*r = run{Attempt: r.Attempt, Base: r.Attempt, Since: f.at}
 	if kept != nil {
 		r.Loop = kept
-		kept.again(d.Item, oneItem)
+		f.again(p, d.Item, oneItem)
 	}
 }
 
-// again has the items that did not complete begin once more, or one of them.
-func (l *loop) again(item string, only bool) {
+// again has the items that did not complete begin once more, or one of them. What completed in an item with
+// a graph as body stays.
+func (f *fold) again(p place, item string, only bool) {
+	l := p.run.Loop
 	l.Stop, l.Halted, l.Queued, l.Open, l.Redo = false, false, false, 0, nil
 	for i := 0; i < l.Next; i++ {
 		if only && l.key(i) != item || !only && l.Fates[i] == itemCompleted {
 			continue
+		}
+		if !f.keepBody(p, i) {
+			delete(l.Bodies, i)
 		}
 		if l.Fates[i] == itemFailed {
 			l.Failed--
@@ -120,8 +132,23 @@ func (l *loop) again(item string, only bool) {
 		l.Fates[i], l.Results[i] = itemPending, nil
 		l.Redo = append(l.Redo, i)
 		delete(l.Errors, i)
-		delete(l.Bodies, i)
 	}
+}
+
+// resumes reports whether an item that begins once more keeps what completed in it.
+func (l *loop) resumes(def *flow.ForEach, i int) bool {
+	return def.Body != nil && l.Bodies[i] != nil && l.Fates[i] != itemCompleted
+}
+
+// keepBody resets what has to run again in an item that keeps the rest.
+func (f *fold) keepBody(p place, i int) bool {
+	if !p.run.Loop.resumes(p.act.ForEach, i) {
+		return false
+	}
+	up := p
+	f.resetRuns(place{key: key{Item: p.itemKey(i)}, hook: p.hook, graph: p.act.ForEach.Body,
+		scope: p.run.Loop.Bodies[i], loop: &up, item: i}, &Retried{})
+	return true
 }
 
 // forget removes what an activity, and the items of a loop that will run again, registered for undoing.
@@ -133,7 +160,7 @@ func (f *fold) forget(p place, kept *loop) {
 		in, ok := finder{wf: f.wf, st: f.st}.plain(k)
 		for up := in.loop; ok && up != nil; in, up = *up, up.loop {
 			if up.key == p.key {
-				return kept == nil || kept.Fates[in.item] != itemCompleted
+				return kept == nil || kept.Fates[in.item] != itemCompleted && !kept.resumes(p.act.ForEach, in.item)
 			}
 		}
 		return false

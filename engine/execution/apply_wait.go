@@ -8,8 +8,12 @@ func (f *fold) whileWaiting(p place) {
 	}
 	switch d := f.ev.Data.(type) {
 	case *Timer:
-		if f.ev.Type == TimerFired {
+		switch {
+		case f.ev.Type == TimerFired:
 			f.unschedule(p, timerWait)
+		case r.Wait.Paced:
+			r.Wait.Until = millis(d.Until)
+			f.add(p, timer{At: r.Wait.Until, Kind: timerWait, Key: p.key})
 		}
 	case *Consumed:
 		f.consumed(p, d)
@@ -21,7 +25,7 @@ func (f *fold) whileWaiting(p place) {
 		f.noticed(p, d)
 	case *ChildBegun:
 		child := d.Execution
-		r.Wait.Kind, r.Wait.Child = waitChild, &child
+		r.Wait.Kind, r.Wait.Child, r.Wait.Joined = waitChild, &child, d.Joined
 	}
 }
 

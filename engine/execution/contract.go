@@ -100,6 +100,11 @@ type Permit struct {
 	Capacity int    `json:"capacity,omitempty"` // how many the limit has; set when asked for
 	Activity string `json:"activity,omitempty"`
 	Item     string `json:"item,omitempty"`
+
+	// PerSecond, when asked for, makes it a turn of a limit of starts a second instead of a slot: nothing is
+	// held and nothing given back. At, when granted, is the instant from which on the start is allowed.
+	PerSecond float64    `json:"perSecond,omitempty"`
+	At        *time.Time `json:"at,omitempty"`
 }
 
 // Result is what one attempt came to. A result of another attempt than the current one is refused.
@@ -118,13 +123,16 @@ type Result struct {
 	Child        *ChildRef     `json:"child,omitempty"`      // a child execution to start; the activity then waits
 }
 
-// ChildRef is a child execution about to be started in the transaction that records ChildStarted.
+// ChildRef is a child execution about to be started in the transaction that records ChildStarted. With Key it is
+// started once; Joined: it was, and is only waited for.
 type ChildRef struct {
 	Execution uuid.UUID      `json:"execution"`
 	Workflow  string         `json:"workflow"`
 	Version   int            `json:"version"`
 	Input     map[string]any `json:"input"`
 	Wait      bool           `json:"wait"`
+	Key       string         `json:"key,omitempty"`
+	Joined    bool           `json:"joined,omitempty"`
 }
 
 // Error is a failure as the API and expressions show it.
@@ -150,6 +158,7 @@ type Work struct {
 	Input          any // resolved inputs
 	IdempotencyKey string
 	Timeout        time.Duration // 0 = none
+	MaxMemory      int64         // bytes that what runs it may take, 0 = as the worker says
 	Deadline       time.Time     // of all attempts; zero = none
 	Once           bool
 	Checkpoint     bool
@@ -167,7 +176,8 @@ type Consequences struct {
 	WaitsEnded     []WaitKey
 	Children       []ChildRow
 	CancelChildren []uuid.UUID
-	Permits        []Permit // asked for
+	Joined         []ChildRow // children that are only waited for
+	Permits        []Permit   // asked for
 	Released       []Permit
 	Status         string // "" = unchanged, else the new execution status
 	Ended          bool   // terminal: parents are told, permits released, timers and waits removed

@@ -228,6 +228,10 @@ func turnRoots(act *flow.Activity, turn int) map[string]any {
 }
 
 func (d *decider) askPermit(p place) {
+	if p.act.Semaphore == nil || p.run.Held {
+		d.askTurn(p)
+		return
+	}
 	name := p.act.Semaphore.Name
 	if p.act.Semaphore.Key != nil {
 		k, err := d.read(p).value(p.act.Semaphore.Key)
@@ -270,7 +274,7 @@ func (d *decider) cancel(p place, reason string) {
 
 // childToCancel is the child that has to end with its activity.
 func (p place) childToCancel() *uuid.UUID {
-	if p.run.Wait == nil || p.act.Workflow != nil && p.act.Workflow.Abandon {
+	if p.run.Wait == nil || p.run.Wait.Joined || p.act.Workflow != nil && p.act.Workflow.Abandon {
 		return nil
 	}
 	return p.run.Wait.Child
@@ -364,6 +368,10 @@ func (d *decider) complete(p place, result any, outcome string) {
 	ends := p.act.Type == flow.TypeEnd && p.hook == "" && !p.undo
 	if ends {
 		output = nil // it is that of the execution
+	}
+	if err := d.overMemory(output); err != nil {
+		d.failed(p, err)
+		return
 	}
 	var data any
 	if output != nil || outcome != "" || p.run.Turn > 0 {

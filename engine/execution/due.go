@@ -50,6 +50,8 @@ func (d *decider) waitOver(p place) {
 	switch {
 	case p.run.Phase == retrying:
 		d.emitAt(ActivityReady, p, p.run.Attempt+1, d.now, nil)
+	case p.run.Wait.Paced:
+		d.about(PermitAcquired, p, &PermitNamed{Name: p.run.Wait.Name})
 	case p.run.Wait.Kind == waitEvent:
 		d.outcome(p, portTimeout, map[string]any{"payload": nil, "id": nil, "receivedAt": nil, "events": nil},
 			failure("event.timeout", classExternal, "no event %s came in time", p.run.Wait.Name))

@@ -35,10 +35,7 @@ func (e *effects) add(ev *Event) {
 	case *Cancelled:
 		e.left(ev, d.Task, d.Child)
 	case *ChildBegun:
-		e.Children = append(e.Children, ChildRow{
-			ChildRef: ChildRef{Execution: d.Execution, Workflow: d.Workflow, Version: d.Version, Input: d.Input, Wait: d.Wait},
-			Activity: ev.Activity, Item: ev.Item, Depth: e.st.Created.Depth + 1,
-		})
+		e.child(ev, d)
 	case *PermitNamed:
 		if ev.Type == PermitReleased {
 			e.Released = append(e.Released, Permit{Name: d.Name, Activity: ev.Activity, Item: ev.Item})
@@ -60,7 +57,17 @@ func (e *effects) waits(ev *Event, d *Waiting) {
 		}
 		e.Waits = append(e.Waits, row)
 	case waitLimit:
-		e.Permits = append(e.Permits, Permit{Name: d.Name, Capacity: d.Capacity, Activity: ev.Activity, Item: ev.Item})
+		e.Permits = append(e.Permits, Permit{Name: d.Name, Capacity: d.Capacity, PerSecond: d.PerSecond, Activity: ev.Activity, Item: ev.Item})
+	}
+}
+
+func (e *effects) child(ev *Event, d *ChildBegun) {
+	row := ChildRow{ChildRef: ChildRef(*d), Activity: ev.Activity, Item: ev.Item, Depth: e.st.Created.Depth + 1}
+	switch {
+	case !d.Joined:
+		e.Children = append(e.Children, row)
+	case d.Wait:
+		e.Joined = append(e.Joined, row)
 	}
 }
 

@@ -120,11 +120,41 @@ func (d *decider) loop(p place) {
 		d.endLoop(p)
 		return
 	}
+	if i := l.upcoming(); l.Bodies[i] != nil {
+		d.resumeItem(p, i)
+		return
+	}
 	first, ok := d.find(p.bodyKey(l.upcoming(), firstRoot(p.act.ForEach)))
 	if !ok {
 		panic("an item cannot begin")
 	}
 	d.begin(first)
+}
+
+// resumeItem begins an item once more with the first of its activities whose join has a say; without one, the item
+// only has to be counted.
+func (d *decider) resumeItem(p place, i int) {
+	for n := range p.run.Loop.Bodies[i].Runs {
+		in, ok := d.find(p.bodyKey(i, n))
+		if !ok || in.run.Phase != pending {
+			continue
+		}
+		v, reason := runs, ""
+		if len(in.act.In) > 0 {
+			v, reason = judge(in.act, in.run)
+		}
+		switch v {
+		case runs:
+			d.begin(in)
+			return
+		case isSkipped:
+			d.about(ActivitySkipped, in, &Skipped{Reason: d.skipReason(in, reason)})
+			return
+		}
+	}
+	if item, ok := d.find(key{p.Activity, p.itemKey(i)}); ok {
+		d.item(item)
+	}
 }
 
 // firstRoot is the first activity of a body that starts at once.

@@ -253,3 +253,55 @@ func TestManyItems(t *testing.T) {
 		t.Errorf("%d events", len(s.history))
 	}
 }
+
+// TestARetryKeepsWhatCompletedInAFailedItem: of an item with a graph as body only what failed, and what was left
+// out because of that, runs again.
+func TestARetryKeepsWhatCompletedInAFailedItem(t *testing.T) {
+	s := simulate(t, `
+  activities:
+    - id: each
+      type: for_each
+      for_each:
+        items: [1, 2]
+        activities:
+          - {id: fetch, type: http, inputs: {url: http://x}}
+          - {id: store, type: http, needs: [fetch], inputs: {url: http://x}}
+          - {id: tell, type: http, needs: [store], inputs: {url: http://x}}
+`, nil)
+	s.answer("store[1]", broken("http.400"), fine(map[string]any{"status": int64(201)})).run().is(StatusFailed)
+	s.receive(Message{Retry: &Retry{By: "bob"}})
+	s.run().is(StatusCompleted)
+	for name, want := range map[string]int{"fetch[0]": 1, "fetch[1]": 1, "store[0]": 1, "store[1]": 2, "tell[0]": 1, "tell[1]": 1} {
+		if s.asked[name] != want {
+			t.Errorf("%s ran %d times, expected %d", name, s.asked[name], want)
+		}
+	}
+	results := Describe(s.wf, s.st).Activities["each"].Output.(map[string]any)["results"].([]any)
+	if len(results) != 2 || results[1] == nil {
+		t.Errorf("results are %v", results)
+	}
+}
+
+// TestARetriedItemIsUndoneWhole: what stayed completed in an item that began once more is undone with the rest.
+func TestARetriedItemIsUndoneWhole(t *testing.T) {
+	s := simulate(t, `
+  compensation: {runOn: [cancel]}
+  activities:
+    - id: each
+      type: for_each
+      for_each:
+        items: [1]
+        activities:
+          - {id: book, type: http, inputs: {url: http://x}, compensate: {type: http, inputs: {url: http://undo}}}
+          - {id: pay, type: http, needs: [book], inputs: {url: http://x}, compensate: {type: http, inputs: {url: http://undo}}}
+    - {id: approve, type: human, needs: [each], human: {title: Well?, candidates: {groups: [g]}}}
+`, nil)
+	s.answer("pay[0]", broken("http.400"), fine(map[string]any{})).run().is(StatusFailed)
+	s.receive(Message{Retry: &Retry{By: "bob"}})
+	s.run().is(StatusWaiting)
+	s.receive(Message{Cancel: &Cancel{By: "bob"}})
+	s.run().is(StatusCancelled)
+	if got := s.ran(); got != "book[0] pay[0] undo pay[0] undo book[0]" {
+		t.Errorf("it ran %s", got)
+	}
+}

@@ -30,6 +30,7 @@ type Created struct {
 	Children      map[string]ChildVersion `json:"children,omitempty"`
 	NeedsPermit   bool                    `json:"needsPermit,omitempty"`
 	MaxItems      int                     `json:"maxItems,omitempty"`
+	DedupeKey     string                  `json:"dedupeKey,omitempty"`
 }
 
 // Scheduled says what an execution waits for before it starts.
@@ -102,6 +103,8 @@ type Waiting struct {
 	Capacity int        `json:"capacity,omitempty"`
 	Until    *time.Time `json:"until,omitempty"`
 	Reason   string     `json:"reason,omitempty"`
+	// PerSecond is how many starts a second the limit Name allows; Capacity is 0 then.
+	PerSecond float64 `json:"perSecond,omitempty"`
 }
 
 // Completed is the accepted result. A loop without outputs of its own carries none: its results are those
@@ -223,13 +226,16 @@ type TaskNotice struct {
 	Outcome string    `json:"outcome,omitempty"`
 }
 
-// ChildBegun is a child execution created in the transaction that records it.
+// ChildBegun is a child execution created in the transaction that records it; Joined: one that was started for
+// the same key before, and that this activity only waits for.
 type ChildBegun struct {
 	Execution uuid.UUID      `json:"execution"`
 	Workflow  string         `json:"workflow"`
 	Version   int            `json:"version"`
 	Input     map[string]any `json:"input,omitempty"`
 	Wait      bool           `json:"wait"`
+	Key       string         `json:"key,omitempty"`
+	Joined    bool           `json:"joined,omitempty"`
 }
 
 // ChildOver is how a child ended.

@@ -141,9 +141,13 @@ func (f finder) enter(p place, itemKey string) (place, bool) {
 	if !ok {
 		return place{}, false
 	}
-	s, fresh := f.openOrPeek(l.Bodies[i], bodySize(p.act.ForEach), l.mayBegin() && l.upcoming() == i)
+	may := l.mayBegin() && l.upcoming() == i
+	s, fresh := f.openOrPeek(l.Bodies[i], bodySize(p.act.ForEach), may)
 	if s == nil {
 		return place{}, false
+	}
+	if l.Fates[i] == itemPending { // one that begins once more has its scope already
+		fresh = f.peek && may
 	}
 	up := p
 	below := place{hook: p.hook, graph: p.act.ForEach.Body, scope: s, loop: &up, item: i, fresh: fresh}

@@ -118,7 +118,11 @@ func (w *world) passOrGrant() error {
 
 func (w *world) wanted() (list []Permit) {
 	eachRun(w.wf, w.st, func(p place) {
-		if p.run.Phase == waiting && p.run.Permit != "" && !p.run.Held {
+		switch {
+		case p.run.Phase == waiting && p.run.Wait.Paced && p.run.Wait.Until == 0:
+			at := w.now.Add(time.Duration(w.IntN(3)) * time.Second)
+			list = append(list, Permit{Name: p.run.Wait.Name, Activity: p.Activity, Item: p.Item, At: &at})
+		case p.run.Phase == waiting && p.run.Permit != "" && !p.run.Held:
 			list = append(list, Permit{Name: p.run.Permit, Activity: p.Activity, Item: p.Item})
 		}
 	})
@@ -291,6 +295,9 @@ func (w *world) count(events []Event) {
 	}
 	w.waits += len(c.Waits) - len(c.WaitsEnded)
 	for _, p := range c.Permits {
+		if p.PerSecond > 0 {
+			continue
+		}
 		w.permits[p.Name+p.Activity+p.Item]++
 	}
 	for _, p := range c.Released {

@@ -24,6 +24,9 @@ func definitionOf(r *rand.Rand) string {
 	if d.chance(20) {
 		fmt.Fprintf(&d.b, ", timeout: %ds", 5+d.IntN(60))
 	}
+	if d.chance(10) {
+		d.b.WriteString(", maxPerSecond: 2")
+	}
 	fmt.Fprintf(&d.b, "}\n  compensation: {runOn: [%s], order: %s, onError: %s, retry: {attempts: 2, strategy: fixed, delay: 1s}}\n",
 		d.pick("failure", "failure, cancel", "failure, timeout, cancel", "cancel"), d.pick("reverse", "parallel"), d.pick("continue", "stop"))
 	d.b.WriteString("  activities:\n")

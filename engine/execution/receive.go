@@ -114,6 +114,7 @@ func Started(wf *flow.Workflow, st *State, w Work, worker string, now time.Time)
 func (d *decider) childBegun(p place, c *ChildRef) {
 	d.about(ChildStarted, p, &ChildBegun{
 		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: solidObject(c.Input), Wait: c.Wait,
+		Key: c.Key, Joined: c.Joined,
 	})
 	if !c.Wait {
 		d.complete(p, map[string]any{"output": nil, "executionId": c.Execution.String(), "status": "started"}, "")
@@ -251,6 +252,9 @@ func (d *decider) permit(granted *Permit) error {
 		return nil
 	}
 	p, ok := d.find(key{granted.Activity, granted.Item})
+	if granted.At != nil {
+		return d.turn(p, ok, granted)
+	}
 	if !ok || p.run.Phase != waiting || p.run.Held || p.run.Permit != granted.Name {
 		return stale("%s waits for no permit of %s", granted.Activity, granted.Name)
 	}

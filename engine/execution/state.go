@@ -29,6 +29,7 @@ type Start struct {
 	Children      map[string]ChildVersion // pinned, by activity id
 	NeedsPermit   bool                    // waits for a slot of its workflow before it starts
 	MaxItems      int                     // of a for_each, 0 = 10,000
+	DedupeKey     string                  // of a child that is started once for its key
 }
 
 // ParentRef is the activity that started this execution.
@@ -83,6 +84,7 @@ type State struct {
 	Kept    []keptSignal    `json:",omitempty"` // received before their wait
 	Seen    map[string]bool `json:",omitempty"`
 	Worker  string          // the last one that ran something
+	Held    int64           `json:",omitempty"` // bytes of outputs, counted where limits.maxMemory is set
 
 	inputs    map[string]any // cache: inputs with absent declared ones as null
 	sensitive answer         // cache
@@ -127,12 +129,14 @@ type run struct {
 	Output  any    `json:",omitempty"`
 	Error   *Error `json:",omitempty"`
 
-	Wait   *wait   `json:",omitempty"`
-	Permit string  `json:",omitempty"` // asked for or held
-	Held   bool    `json:",omitempty"`
-	Due    []timer `json:",omitempty"` // its entries in State.Timers
-	Loop   *loop   `json:",omitempty"`
-	Undo   *run    `json:",omitempty"`
+	Wait   *wait  `json:",omitempty"`
+	Permit string `json:",omitempty"` // asked for or held
+	Held   bool   `json:",omitempty"`
+	// MayStart: the attempt has its turn under limits.maxPerSecond.
+	MayStart bool    `json:",omitempty"`
+	Due      []timer `json:",omitempty"` // its entries in State.Timers
+	Loop     *loop   `json:",omitempty"`
+	Undo     *run    `json:",omitempty"`
 
 	view map[string]any // cache of what expressions see, valid while over
 }
@@ -141,11 +145,13 @@ type run struct {
 type wait struct {
 	Kind   string
 	Name   string       `json:",omitempty"`
+	Paced  bool         `json:",omitempty"` // for its turn under limits.maxPerSecond
 	Key    string       `json:",omitempty"`
 	Until  int64        `json:",omitempty"`
 	Reason string       `json:",omitempty"`
 	Task   *uuid.UUID   `json:",omitempty"`
 	Child  *uuid.UUID   `json:",omitempty"`
+	Joined bool         `json:",omitempty"` // somebody else started the child
 	Votes  []TaskVoted  `json:",omitempty"`
 	Heard  []keptSignal `json:",omitempty"` // events counted so far
 }

@@ -27,7 +27,7 @@ func workAt(wf *flow.Workflow, st *State, p place) Work {
 	w := Work{
 		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: p.run.Attempt,
 		Type: p.act.Type, Input: p.run.Input, Started: p.run.Phase == running,
-		Timeout: p.act.Timeout, Once: p.act.Once, Checkpoint: p.act.Checkpoint,
+		Timeout: p.act.Timeout, MaxMemory: wf.Limits.MaxMemory, Once: p.act.Once, Checkpoint: p.act.Checkpoint,
 		Priority: st.Created.Priority, Affinity: p.act.Affinity, Secrets: secretsOf(p.act),
 	}
 	if p.act.Priority != "" {
@@ -92,6 +92,38 @@ func childOf(wf *flow.Workflow, st *State, p place) *ChildRef {
 		c.Input = input
 	}
 	return c
+}
+
+// DedupeKey evaluates the key for which the child of a workflow activity is started once; "" = it has none.
+func DedupeKey(wf *flow.Workflow, st *State, w Work) (string, error) {
+	p, ok := finder{wf: wf, st: st}.find(key{w.Activity, w.Item})
+	if !ok || p.act.Workflow == nil || p.act.Workflow.DedupeKey == nil {
+		return "", nil
+	}
+	r := reader{wf: wf, st: st, at: p, extra: turnRoots(p.act, p.run.Turn)}
+	v, err := r.value(p.act.Workflow.DedupeKey)
+	if err != nil {
+		return "", asFailure(err)
+	}
+	k, ok := keyText(v)
+	if !ok {
+		return "", failure("input.invalid", classActivity, "dedupeKey has to be a text or a whole number, it is %s", kindOf(v))
+	}
+	return k, nil
+}
+
+// Joined lists the children that the execution waits for and somebody else started.
+func Joined(wf *flow.Workflow, st *State) []ChildRow {
+	var rows []ChildRow
+	if len(st.Main.Runs) == 0 || st.Parked == 0 {
+		return nil
+	}
+	eachRun(wf, st, func(p place) {
+		if w := p.run.Wait; w != nil && w.Joined && w.Child != nil && p.run.Phase == waiting {
+			rows = append(rows, ChildRow{ChildRef: ChildRef{Execution: *w.Child}, Activity: p.Activity, Item: p.Item})
+		}
+	})
+	return rows
 }
 
 // definitionID names the activity in the definition: the compensation of x is x/compensate.

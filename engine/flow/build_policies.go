@@ -98,7 +98,11 @@ func (b *builder) triggers(w *Workflow, spec *node) {
 		w.Schedules = append(w.Schedules, b.schedule(n))
 	}
 	for _, n := range items(spec.get("webhooks")) {
-		w.Webhooks = append(w.Webhooks, WebhookTrigger{
+		auth := n.pos
+		if given := n.get("auth"); given.given() {
+			auth = given.pos
+		}
+		w.Webhooks = append(w.Webhooks, WebhookTrigger{PathPos: n.get("path").pos, AuthPos: auth,
 			Path: n.get("path").text(), Method: textOr(n.get("method"), "POST"),
 			AuthType: textOr(n.at("auth", "type"), "none"), Secret: n.at("auth", "secret").text(),
 			Header: textOr(n.at("auth", "header"), "X-Weftline-Signature"),
@@ -120,7 +124,7 @@ func items(n *node) []*node {
 }
 
 func (b *builder) schedule(n *node) ScheduleTrigger {
-	s := ScheduleTrigger{
+	s := ScheduleTrigger{Pos: n.pos,
 		Cron: strings.Join(strings.Fields(n.get("cron").text()), " "), At: n.get("at").text(), Every: durationOf(n.get("every"), 0),
 		Timezone: textOr(n.get("timezone"), "UTC"), Overlap: textOr(n.get("overlap"), "skip"),
 		CatchUp: textOr(n.get("catchUp"), "none"), CatchUpLimit: n.get("catchUpLimit").int(100),

@@ -334,6 +334,7 @@ type ScheduleTrigger struct {
 	StartDeadline, Jitter time.Duration
 	Paused                bool
 	Calendar              string
+	Pos                   Pos
 }
 
 // WebhookTrigger starts an execution by an HTTP request.
@@ -346,6 +347,8 @@ type WebhookTrigger struct {
 	When         *expr.Program
 	DedupeKey    *expr.Program
 	Respond      string // accepted, result
+
+	PathPos, AuthPos Pos // AuthPos is that of the webhook when it has no auth
 }
 
 // EventTrigger starts an execution by an event of a name.

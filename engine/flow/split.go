@@ -25,8 +25,19 @@ func (c *certainty) inEveryCase(i int) bool {
 	for _, decision := range c.decisionsBefore(i) {
 		if !slices.ContainsFunc(c.outcomes(decision), func(outcome string) bool {
 			under := c.assuming(decision, outcome)
-			return under == nil || !under.neverSkipped(i)
+			return under == nil || !under.neverSkipped(i) && !under.fails()
 		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// fails reports whether a fail that nobody handles surely runs: then the execution does not go well, and what it
+// leaves out does not matter.
+func (c *certainty) fails() bool {
+	for i, a := range c.graph.Activities {
+		if a.Type == TypeFail && !a.Continues && !c.taken[i][PortFailure] && c.neverSkipped(i) {
 			return true
 		}
 	}

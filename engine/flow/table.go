@@ -111,13 +111,13 @@ var limitsObject = &object{title: "Limits", doc: "Bounds of the workflow.", fiel
 	f("onLimit", oneOfWords("queue", "skip", "replace", "reject"), "What a start over the limit does.").or("queue"),
 	f("queueMax", integer(0, 1_000_000), "Starts that may wait; further ones are rejected.").or("1000"),
 	f("maxParallel", integer(1, 10_000), "Activities of one execution at one time.").or("50"),
-	f("maxPerSecond", numeric(0.001, 100_000), "Activities started a second, over all executions.").or("unlimited"),
-	f("maxMemory", simple(sizeShape), "Memory of a script or worker activity and of live state.").or("none").such("256MiB"),
+	f("maxPerSecond", numeric(0.001, 100_000), "Attempts of worker activities and children started a second, evenly spaced, over all executions of the pool (concurrencyKey).").or("unlimited"),
+	f("maxMemory", simple(sizeShape), "Memory of a script or worker activity, and of all outputs of an execution; more is the failure limit.memory.").or("none").such("256MiB"),
 	f("priority", oneOfWords("critical", "high", "normal", "low"), "Queue order of the executions.").or("normal"),
 	f("timeout", duration, "Longest time from start to end, waits included.").or("none").such("3d"),
 	f("onFailFast", oneOfWords("finish", "cancel"), "What happens to running work after an unhandled failure.").or("finish"),
 	f("failFast", boolean, "After an unhandled failure nothing new starts.").or("true"),
-	f("historyRetention", duration, "How long ended executions are kept.").or("90d"),
+	f("historyRetention", duration, "How long ended executions are kept; the team's executionRetention counts when it is longer.").or("90d"),
 }}
 
 var affinityObject = &object{title: "Affinity", doc: "Where work runs.", fields: []field{

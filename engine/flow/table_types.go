@@ -153,7 +153,7 @@ var childObject = &object{title: "Child workflow", doc: "Starts another workflow
 	f("version", simple(versionShape), "A published number, or a range over metadata.version.").or("the latest").such("1.x"),
 	f("wait", boolean, "Wait for its end.").or("true"),
 	f("onCancel", oneOfWords("cancel", "abandon"), "What happens to it when this is cancelled.").or("cancel"),
-	f("dedupeKey", template, "Starts with the same key are one."),
+	f("dedupeKey", template, "Starts of the child with the same key within 24 h are one: the others wait for the same execution."),
 }}
 
 var forEachObject = &object{title: "Loop", doc: "Runs a body for each item.", fields: []field{

@@ -142,6 +142,21 @@ func TestABranchThatLeadsNowhereIsSeen(t *testing.T) {
 	}
 }
 
+// A branch that ends in a fail makes nothing doubtful: then the execution fails.
+func TestABranchThatEndsInAFailIsNoWayToTheEnd(t *testing.T) {
+	with := func(last string) []byte {
+		return append(activities(
+			`{id: s, type: switch, switch: {cases: [{name: l, when: inputs.flag}], default: r}}`,
+			`{id: a, needs: [s.l], `+set+`}`, last), "  output: {z: activities.a.outputs.x}\n"...)
+	}
+	if p := find(flow.Validate(with(`{id: no, type: fail, needs: [s.r], fail: {error: own.no, message: M}}`)).Warnings, "W701"); p != nil {
+		t.Errorf("a fail on the other branch: %v", p)
+	}
+	if find(flow.Validate(with(`{id: no, type: fail, needs: [s.r], onFailure: continue, fail: {error: own.no, message: M}}`)).Warnings, "W701") == nil {
+		t.Error("a failure that is handled is a way to the end")
+	}
+}
+
 func TestAdviceDoesNotRefuse(t *testing.T) {
 	for _, c := range []struct {
 		code string

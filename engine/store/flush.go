@@ -44,8 +44,11 @@ type Flush struct {
 	Released   []execution.Permit
 	Children   []*Flush // beginnings
 	Notices    []Notice
-	Ended      bool // nothing of it may be left waiting
-	HasLimits  bool // it may hold permits when it ends
+	Joins      []Join                // shared children that it waits for
+	EndsJoins  bool                  // it waits for none any more
+	Shared     *execution.ChildEnded // the end of a shared child, for all who joined it
+	Ended      bool                  // nothing of it may be left waiting
+	HasLimits  bool                  // it may hold permits when it ends
 
 	Leave *Leave // nil = the owner keeps it
 }
@@ -71,17 +74,26 @@ type StartKey struct {
 	Hash []byte // of the request
 }
 
-// Status is a change of the execution's status. Finished is zero while it is not over.
+// Status is a change of the execution's status. Finished is zero while it is not over, and so is KeepUntil,
+// until when it is kept at least.
 type Status struct {
-	Status   string
-	Error    *execution.Error
-	Finished time.Time
+	Status    string
+	Error     *execution.Error
+	Finished  time.Time
+	KeepUntil time.Time
 }
 
-// PermitRequest asks for one slot of a limit. Held: the caller holds permit_lock and saw a free slot.
+// PermitRequest asks for one slot of a limit, or for a turn of a limit of starts a second. Held: the caller holds
+// permit_lock and saw a free slot.
 type PermitRequest struct {
 	execution.Permit
 	Held bool
+}
+
+// Join makes an activity wait for a child that another execution started.
+type Join struct {
+	Child          uuid.UUID
+	Activity, Item string
 }
 
 // Notice is a message for another execution.

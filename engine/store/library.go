@@ -32,6 +32,7 @@ type Definition struct {
 	activities map[string]*flow.Activity
 	children   map[string]*flow.Child
 	limited    bool
+	joins      bool
 }
 
 func newDefinition(workflow *flow.Workflow, number int, hash string) *Definition {
@@ -40,6 +41,9 @@ func newDefinition(workflow *flow.Workflow, number int, hash string) *Definition
 		d.index(graph)
 	}
 	d.children = childrenOf(d.activities)
+	for _, child := range d.children {
+		d.joins = d.joins || child.DedupeKey != nil
+	}
 	d.limited = workflow.Limits.MaxConcurrent > 0 || slices.ContainsFunc(d.Activities(), hasSemaphore)
 	return d
 }
@@ -66,6 +70,9 @@ func hasSemaphore(a *flow.Activity) bool {
 
 // Limited reports whether executions of the version may hold permits.
 func (d *Definition) Limited() bool { return d.limited }
+
+// JoinsChildren reports whether executions of the version may wait for children that others started.
+func (d *Definition) JoinsChildren() bool { return d.joins }
 
 // ChildKey names the child workflow of an activity, or that of what undoes it, among those of a file.
 func ChildKey(activity string, compensating bool) string {

@@ -27,10 +27,25 @@ func (s *Store) NextTimer(ctx context.Context) (wait time.Duration, ok bool, err
 	return time.Duration(seconds * float64(time.Second)), true, nil
 }
 
-// Forget deletes what has served its time: kept events, answers by event id, keys of starts, old ticks and
-// the rows of workers long gone.
+// Forget deletes what has served its time: kept events, answers by event id, keys of starts, old ticks,
+// the rows of workers long gone, ended executions past their retention and files that nothing uses.
 func (s *Store) Forget(ctx context.Context) error {
-	return errors.Join(s.q.ForgetOldEvents(ctx), s.q.ForgetOldAnswers(ctx), s.q.ForgetOldStartKeys(ctx), s.q.ForgetOldTicks(ctx), s.q.ForgetOldWorkers(ctx))
+	return errors.Join(s.q.ForgetOldEvents(ctx), s.q.ForgetOldAnswers(ctx), s.q.ForgetOldStartKeys(ctx), s.q.ForgetOldTicks(ctx),
+		s.q.ForgetOldWorkers(ctx), s.q.ForgetOldPaces(ctx), s.forgetEnded(ctx), s.q.ForgetUnusedFiles(ctx))
+}
+
+// endedAtOnce bounds the executions deleted by one statement.
+const endedAtOnce = 200
+
+// forgetEnded deletes executions, with all that belongs to them, that ended longer ago than both their definition
+// and their team keep them.
+func (s *Store) forgetEnded(ctx context.Context) error {
+	for {
+		deleted, err := s.q.ForgetEnded(ctx, endedAtOnce)
+		if err != nil || deleted < endedAtOnce {
+			return err
+		}
+	}
 }
 
 // Incident records that an execution cannot go on because of an internal fault, gives it up and wakes it

@@ -48,6 +48,7 @@ func (w *writer) build() error {
 			return err
 		}
 	}
+	w.turns()
 	w.releases()
 	w.parkings()
 	return nil
@@ -106,18 +107,58 @@ func (w *writer) locks() {
 			events = append(events, [3]string{f.Team.String(), clean(wait.Name), clean(wait.Correlation)})
 		}
 		for _, asked := range f.Asked {
-			permits = append(permits, [3]string{f.Team.String(), clean(asked.Name)})
+			if asked.PerSecond == 0 {
+				permits = append(permits, [3]string{f.Team.String(), clean(asked.Name)})
+			}
 		}
 		for _, released := range f.Released {
 			permits = append(permits, [3]string{f.Team.String(), clean(released.Name)})
 		}
 	}
+	w.childLocks()
 	for _, key := range sortedUnique(events) {
 		w.batch.Queue(`select event_lock($1, $2, $3)`, key[0], key[1], key[2])
 	}
 	for _, key := range sortedUnique(permits) {
 		w.batch.Queue(`select permit_lock($1, $2)`, key[0], key[1])
 	}
+}
+
+// childLocks serializes the ends of shared children with those who join them.
+func (w *writer) childLocks() {
+	var children []string
+	for _, f := range w.flushes {
+		if f.Shared != nil {
+			children = append(children, f.Execution.String())
+		}
+		for _, join := range f.Joins {
+			children = append(children, join.Child.String())
+		}
+	}
+	slices.Sort(children)
+	for _, child := range slices.Compact(children) {
+		w.batch.Queue(`select child_lock($1)`, child)
+	}
+}
+
+// joins opens and ends the waits for shared children.
+func (w *writer) joins(f *Flush) error {
+	for _, join := range f.Joins {
+		w.batch.Queue(`insert into child_waits (child_id, execution_id, activity, item) values ($1, $2, $3, $4) on conflict do nothing`,
+			join.Child, f.Execution, join.Activity, clean(join.Item))
+	}
+	if f.EndsJoins {
+		w.batch.Queue(`delete from child_waits where execution_id = $1`, f.Execution)
+	}
+	if f.Shared == nil {
+		return nil
+	}
+	output, err := json.Marshal(f.Shared.Output)
+	if err != nil {
+		return fmt.Errorf("encode the output of execution %s: %w", f.Execution, err)
+	}
+	w.batch.Queue(`select tell_joined($1, $2, $3::json, $4::json)`, f.Execution, f.Shared.Status, string(output), errorJSON(f.Shared.Error))
+	return nil
 }
 
 func sortedUnique(keys [][3]string) [][3]string {
@@ -187,15 +228,16 @@ func (w *writer) statuses() {
 		return
 	}
 	w.batch.Queue(`update executions e set status = u.status, error = u.error::json, updated_at = u.at,
-			finished_at = u.finished, incident = null, incidents = 0
-		from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
-			as u(id, status, error, at, finished)
+			finished_at = u.finished, keep_until = u.keep, incident = null, incidents = 0
+		from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[])
+			as u(id, status, error, at, finished, keep)
 		where e.id = u.id`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) string { return f.Status.Status }),
 		column(rows, func(f *Flush) *string { return errorJSON(f.Status.Error) }),
 		column(rows, func(f *Flush) time.Time { return f.At }),
-		column(rows, func(f *Flush) *time.Time { return optional(f.Status.Finished) }))
+		column(rows, func(f *Flush) *time.Time { return optional(f.Status.Finished) }),
+		column(rows, func(f *Flush) *time.Time { return optional(f.Status.KeepUntil) }))
 }
 
 // queueRows makes new executions ready, owned by the writer or free for anybody.
@@ -248,6 +290,9 @@ func (w *writer) consequences(f *Flush) error {
 	}
 	w.waits(f)
 	w.permits(f)
+	if err := w.joins(f); err != nil {
+		return err
+	}
 	for _, notice := range f.Notices {
 		message, err := encodeMessage(notice.Message)
 		if err != nil {
@@ -288,6 +333,9 @@ func (w *writer) permits(f *Flush) {
 		names = append(names, clean(released.Name))
 	}
 	for _, asked := range f.Asked {
+		if asked.PerSecond > 0 {
+			continue
+		}
 		w.batch.Queue(`insert into permits (team_id, name, execution_id, activity, item, capacity, held)
 			values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
 			f.Team, clean(asked.Name), f.Execution, asked.Activity, clean(asked.Item), asked.Capacity, asked.Held)
@@ -298,6 +346,30 @@ func (w *writer) permits(f *Flush) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		w.batch.Queue(`select grant_permits($1, $2)`, f.Team, name)
+	}
+}
+
+// turns takes the next free turns of limits of starts a second, in the order of their names, so that groups
+// cannot deadlock on them.
+func (w *writer) turns() {
+	type ask struct {
+		flush *Flush
+		PermitRequest
+	}
+	var asks []ask
+	for _, f := range w.flushes {
+		for _, asked := range f.Asked {
+			if asked.PerSecond > 0 {
+				asks = append(asks, ask{f, asked})
+			}
+		}
+	}
+	slices.SortStableFunc(asks, func(a, b ask) int {
+		return cmp.Or(cmp.Compare(string(a.flush.Team[:]), string(b.flush.Team[:])), cmp.Compare(a.Name, b.Name))
+	})
+	for _, a := range asks {
+		w.batch.Queue(`select take_turn($1, $2, $3, $4, $5, $6)`, a.flush.Team, clean(a.Name), a.PerSecond,
+			a.flush.Execution, a.Activity, clean(a.Item))
 	}
 }
 

@@ -127,7 +127,7 @@ func (d *driver) launch(w execution.Work) error {
 // call makes what the activity is given. It reads the state, so it is made by the driver's own goroutine.
 func (d *driver) call(w execution.Work) (activity.Call, error) {
 	created := &d.exec.State.Created
-	call := activity.Call{Type: w.Type, Input: w.Input, Attempt: w.Attempt, IdempotencyKey: w.IdempotencyKey,
+	call := activity.Call{Type: w.Type, Input: w.Input, Attempt: w.Attempt, IdempotencyKey: w.IdempotencyKey, MaxMemory: w.MaxMemory,
 		Execution: d.exec.ID.String(), Workflow: created.Workflow, Activity: w.Activity, Item: w.Item,
 		CorrelationID: correlation(created), Team: d.exec.Team.String()}
 	var err error

@@ -154,7 +154,59 @@ func (d *driver) chooseChild(w execution.Work) (*execution.ChildRef, *execution.
 		return nil, childError("child.input.invalid", fmt.Sprintf("input of workflow %s: %s %s", child.Workflow, problems[0].Path, problems[0].Message))
 	}
 	child.Input, _ = checked.(map[string]any)
+	return d.onceForKey(w, child)
+}
+
+// onceForKey joins the child that was started for the same key within a day, if there is one.
+func (d *driver) onceForKey(w execution.Work, child execution.ChildRef) (*execution.ChildRef, *execution.Error) {
+	key, err := execution.DedupeKey(d.exec.Definition.Workflow, d.exec.State, w)
+	if err != nil {
+		return nil, childError("child.input.invalid", "dedupeKey: "+err.Error())
+	}
+	if key == "" {
+		return &child, nil
+	}
+	child.Key = key
+	started, _, err := d.pool.Store.StartedWith(d.ctx, d.exec.Team, child.Workflow, childStartKey(key))
+	switch {
+	case err == nil:
+		child.Execution, child.Joined = started, true
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, &execution.Error{Type: "engine.unavailable", Class: "infrastructure", Message: err.Error()}
+	}
 	return &child, nil
+}
+
+// childStartKey keeps keys of children apart from those that callers choose.
+func childStartKey(key string) string { return "child\x1f" + key }
+
+// lookJoined tells an execution of the children it joined that are over already.
+func (d *driver) lookJoined() error {
+	told := false
+	for _, row := range execution.Joined(d.exec.Definition.Workflow, d.exec.State) {
+		child, err := d.pool.Store.LoadOne(d.ctx, row.Execution)
+		gone := errors.Is(err, store.ErrNotFound)
+		if err != nil && !gone {
+			return err
+		}
+		over := &execution.ChildEnded{Execution: row.Execution, Status: execution.StatusFailed,
+			Error: &execution.Error{Type: "not_found", Class: "external", Message: "it is not kept any more"}}
+		if !gone {
+			if !child.State.Terminal() {
+				continue
+			}
+			over = endOf(child)
+		}
+		over.Activity, over.Item = row.Activity, row.Item
+		if _, err := d.pool.Store.Deliver(d.ctx, d.exec.ID, execution.Message{ChildEnded: over}); err != nil {
+			return err
+		}
+		told = true
+	}
+	if !told {
+		return nil
+	}
+	return d.look()
 }
 
 func childError(kind, message string) *execution.Error {
@@ -173,13 +225,16 @@ func (p *Pool) addChildren(ctx context.Context, flush *store.Flush, parent *stor
 			Priority: created.Priority, StartedBy: created.StartedBy, Depth: created.Depth + 1,
 			Parent:      &execution.ParentRef{Execution: parent.ID, Activity: child.Activity, Item: child.Item},
 			Trigger:     map[string]any{"type": "workflow", "id": parent.ID.String()},
-			NeedsPermit: definition.Limits.MaxConcurrent > 0}
+			NeedsPermit: definition.Limits.MaxConcurrent > 0, DedupeKey: child.Key}
 		_, first, err := p.Begin(ctx, parent.Team, definition, start, false)
 		if err != nil {
 			return fmt.Errorf("begin the child %s of activity %s: %w", child.Workflow, child.Activity, err)
 		}
 		if err := p.AskForSlot(first, definition, start); err != nil {
 			return err
+		}
+		if child.Key != "" {
+			first.Begin.Key = &store.StartKey{Key: childStartKey(child.Key), Hash: []byte{}}
 		}
 		flush.Children = append(flush.Children, first)
 	}

@@ -32,20 +32,29 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 	for _, child := range follow.CancelChildren {
 		flush.Notices = append(flush.Notices, cancelNotice(l, child))
 	}
-	setStatus(flush, l.State, follow)
+	setStatus(flush, l, follow)
+	for _, child := range follow.Joined {
+		flush.Joins = append(flush.Joins, store.Join{Child: child.Execution, Activity: child.Activity, Item: child.Item})
+	}
+	flush.EndsJoins = follow.Ended && l.Definition.JoinsChildren()
+	if l.State.Created.DedupeKey != "" && follow.Ended {
+		flush.Shared = endOf(l)
+	}
 	if parent := l.State.Created.Parent; parent != nil && follow.Ended {
 		flush.Notices = append(flush.Notices, endNotice(l, parent))
 	}
 	return flush, p.addChildren(ctx, flush, l, follow.Children)
 }
 
-func setStatus(flush *store.Flush, st *execution.State, follow execution.Consequences) {
+func setStatus(flush *store.Flush, l *store.Loaded, follow execution.Consequences) {
+	st := l.State
 	if follow.Status == "" {
 		return
 	}
 	flush.Status = &store.Status{Status: follow.Status}
 	if follow.Ended {
 		flush.Status.Finished = flush.At
+		flush.Status.KeepUntil = flush.At.Add(l.Definition.Limits.HistoryRetention)
 		if st.Result != nil {
 			flush.Status.Error = st.Result.Error
 		}
@@ -59,9 +68,16 @@ func cancelNotice(l *store.Loaded, child uuid.UUID) store.Notice {
 
 // endNotice tells the parent how its child ended.
 func endNotice(l *store.Loaded, parent *execution.ParentRef) store.Notice {
-	ended := &execution.ChildEnded{Execution: l.ID, Activity: parent.Activity, Item: parent.Item, Status: l.State.Status}
+	ended := endOf(l)
+	ended.Activity, ended.Item = parent.Activity, parent.Item
+	return store.Notice{To: parent.Execution, Message: execution.Message{ChildEnded: ended}}
+}
+
+// endOf is how an execution ended, for whoever waits for it.
+func endOf(l *store.Loaded) *execution.ChildEnded {
+	ended := &execution.ChildEnded{Execution: l.ID, Status: l.State.Status}
 	if result := l.State.Result; result != nil {
 		ended.Output, ended.Error = result.Output, result.Error
 	}
-	return store.Notice{To: parent.Execution, Message: execution.Message{ChildEnded: ended}}
+	return ended
 }

@@ -72,7 +72,8 @@ func (d *driver) run() {
 	d.pool.remove(d)
 	switch {
 	case errors.Is(err, errLeft), d.pool.alive.Err() != nil:
-	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrOvertaken), errors.Is(err, context.Canceled):
+	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrOvertaken), errors.Is(err, context.Canceled),
+		errors.Is(err, store.ErrDuplicate): // a child with the same key was started just before
 		d.pool.reclaim(d.exec.ID)
 	default:
 		d.pool.incident(d.exec.ID, err)
@@ -140,8 +141,12 @@ func (d *driver) takeOver() error {
 	return d.save(nil)
 }
 
-// catchUp fetches the kept events that whoever opened the execution's waits had no time to fetch.
+// catchUp fetches what whoever opened the execution's waits had no time to fetch: kept events, and how children
+// that it joined ended.
 func (d *driver) catchUp() error {
+	if err := d.lookJoined(); err != nil {
+		return err
+	}
 	if len(d.exec.State.Hearing) == 0 {
 		return nil
 	}
@@ -181,7 +186,7 @@ func (d *driver) receive(message execution.Message) error {
 	wf, st := d.exec.Definition.Workflow, d.exec.State
 	events, err := execution.Receive(wf, st, message, d.now())
 	if errors.Is(err, execution.ErrStale) {
-		if message.PermitGranted != nil {
+		if granted := message.PermitGranted; granted != nil && granted.At == nil {
 			d.unsaved.giveBack = append(d.unsaved.giveBack, *message.PermitGranted)
 		}
 		d.pool.Log.Debug("a message came too late and changes nothing", "execution", d.exec.ID, "reason", err)

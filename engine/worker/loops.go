@@ -21,6 +21,9 @@ const (
 // but not the executions in progress: Close ends those.
 func (p *Pool) Run(ctx context.Context, registered func()) error {
 	if err := p.Queue.Register(ctx, p.Worker); err != nil {
+		if p.isClosing() {
+			return nil
+		}
 		return fmt.Errorf("register the worker: %w", err)
 	}
 	p.registered.Store(true)

@@ -70,6 +70,9 @@ func (d *driver) opensSomething() bool {
 		if waiting, ok := event.Data.(*execution.Waiting); ok && (waiting.Kind == "event" || waiting.Kind == "limit") {
 			return true
 		}
+		if begun, ok := event.Data.(*execution.ChildBegun); ok && begun.Joined {
+			return true
+		}
 	}
 	return false
 }
@@ -149,8 +152,16 @@ func (d *driver) afterSave(flush *store.Flush, written store.Written) error {
 	case flush.Leave != nil:
 		return d.look()
 	}
-	if err := d.takeKept(flush.WaitsOpen); err != nil || len(flush.Asked) == 0 {
+	if err := d.takeKept(flush.WaitsOpen); err != nil {
 		return err
+	}
+	if len(flush.Joins) > 0 {
+		if err := d.lookJoined(); err != nil {
+			return err
+		}
+	}
+	if len(flush.Asked) == 0 {
+		return nil
 	}
 	return d.look()
 }
