@@ -181,6 +181,9 @@ func (f *fold) carryOut(p place, r *rule) {
 		f.permitted(p)
 	case PermitReleased:
 		p.run.Permit, p.run.Held = "", false
+		if p.loop != nil {
+			f.drop(*p.loop, p.item)
+		}
 	default:
 		f.whileWaiting(p)
 	}

@@ -131,11 +131,20 @@ func (f *fold) closeItem(p place, i int, s *scope, result any, err *Error, lost 
 		l.Fates[i] = itemCompleted
 		l.Completed++
 		l.Results[i] = result
-		if !undoable(def) {
-			delete(l.Bodies, i)
-		}
+		f.drop(p, i)
 	}
 	f.loopMoved(p)
+}
+
+// drop forgets the scope of a completed item that nobody will ask for again: nothing in it can be undone,
+// and it has no permit to give back.
+func (f *fold) drop(p place, i int) {
+	l := p.run.Loop
+	s := l.Bodies[i]
+	holds := s != nil && slices.ContainsFunc(s.Runs, func(r run) bool { return r.Permit != "" })
+	if l.Fates[i] == itemCompleted && !holds && !undoable(p.act.ForEach) {
+		delete(l.Bodies, i)
+	}
 }
 
 // tooMany reports whether more items failed than the loop tolerates.

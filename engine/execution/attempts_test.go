@@ -241,6 +241,29 @@ func TestSemaphore(t *testing.T) {
 	s.refuses(granted)
 }
 
+// The permit of an item is given back after the item has ended, also when its loop is done with it by then.
+func TestSemaphoreOfItems(t *testing.T) {
+	s := simulate(t, `
+  activities:
+    - id: each
+      type: for_each
+      for_each:
+        items: [a, b]
+        key: item
+        maxConcurrent: 2
+        activity: {type: http, semaphore: {name: printer, permits: 1}, inputs: {url: http://x}}
+`, nil)
+	s.run().is("waiting")
+	for _, item := range []string{"a", "b"} {
+		s.receive(Message{PermitGranted: &Permit{Name: "printer", Activity: "each", Item: item}})
+		s.run()
+	}
+	s.is("completed")
+	if len(s.all.Released) != 2 || len(s.st.Main.Runs[0].Loop.Bodies) != 0 {
+		t.Errorf("released %v, kept %v", s.all.Released, s.st.Main.Runs[0].Loop.Bodies)
+	}
+}
+
 func TestStartAtAndTheSlotOfTheWorkflow(t *testing.T) {
 	text := `
   activities:

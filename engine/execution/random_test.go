@@ -111,6 +111,9 @@ func (d *draw) loop(i int) {
 	if d.chance(50) {
 		d.b.WriteString("        activity:\n          type: http\n          inputs: {url: http://x}\n")
 		d.leaf("          ")
+		if d.chance(20) {
+			d.b.WriteString("          semaphore: {name: printer, permits: 1}\n")
+		}
 		return
 	}
 	fmt.Fprintf(&d.b, "        activities:\n          - {id: b%d, type: http, inputs: {url: http://x}}\n", i)
