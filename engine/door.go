@@ -34,6 +34,7 @@ type Door interface {
 	Tasks
 	Triggers
 	Watcher
+	RemoteWorkers
 }
 
 // Definitions are workflows, drafts and versions.
@@ -107,6 +108,7 @@ type Change struct {
 	Status    string
 	Tasks     bool // tasks of the team changed
 	Drafts    bool // a draft or version of Workflow changed
+	Work      bool // attempts were offered to workers
 }
 
 // PageRequest asks for a part of a list; Limit 0 is 50, at most 500.
@@ -295,15 +297,26 @@ type QueueRow struct {
 // Worker is one member of the worker registry.
 type Worker struct {
 	ID            uuid.UUID         `json:"id"`
+	Kind          string            `json:"kind"` // replica or remote
 	Hostname      string            `json:"hostname"`
 	Version       string            `json:"version"`
-	State         string            `json:"state"`
+	State         string            `json:"state"` // offline, starting, registering, idle, busy, draining, stopped
 	Region        string            `json:"region,omitempty"`
 	Zone          string            `json:"zone,omitempty"`
+	Architecture  string            `json:"architecture,omitempty"`
+	CPU           int               `json:"cpu"`    // cores
+	Memory        int64             `json:"memory"` // bytes
 	Labels        map[string]string `json:"labels"`
-	Activities    []string          `json:"activities"`
+	Activities    []string          `json:"activities"` // what it can run
+	Queues        []string          `json:"queues"`     // empty = all
 	Concurrency   int               `json:"concurrency"`
 	Active        int               `json:"activeExecutions"`
+	Leases        int               `json:"leases"`
+	QueueLength   int               `json:"queueLength"` // attempts that wait in it for a slot
+	CPUUsage      float64           `json:"cpuUsage"`    // share of its cores, 0 to 1
+	MemoryUsage   float64           `json:"memoryUsage"` // share of its memory, 0 to 1
+	LastActivity  string            `json:"lastCompletedActivity,omitempty"`
+	RegisteredBy  string            `json:"registeredBy,omitempty"` // of a remote worker
 	StartedAt     time.Time         `json:"startedAt"`
 	LastHeartbeat time.Time         `json:"lastHeartbeat"`
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"weftline/engine/store"
 	"weftline/engine/timer"
 	"weftline/engine/worker"
+	"weftline/queries"
 )
 
 // Options of an engine; zero values are the defaults in parentheses.
@@ -39,6 +41,7 @@ type Options struct {
 	Version      string             // of the program, shown in the worker registry
 	Region, Zone string
 	Labels       map[string]string
+	Queues       []string // queues of work that the worker serves (all)
 	Log          *slog.Logger
 }
 
@@ -131,9 +134,9 @@ func (e *Engine) assemble(st *store.Store) {
 	e.options.Activities.Register(flow.TypeEmit, emitter{e})
 	e.services = newConnections(e.db, e.vault, e.options.Activities)
 	e.options.Activities.Connect(e.services.find)
-	q := queue.New(e.db, id, allPartitions(e.options.Partitions))
+	q, works := queue.New(e.db, id, allPartitions(e.options.Partitions)), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{
-		Worker: e.worker(id), Store: st, Queue: q, Activities: e.options.Activities, Mode: e.options.Mode,
+		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
 		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Grace: e.options.Grace, Log: e.options.Log,
 		Secrets:  e.vault.values,
 		Hint:     func(hint notify.Hint) { e.bus.Send(hint) },
@@ -144,7 +147,8 @@ func (e *Engine) assemble(st *store.Store) {
 		return q.HoldLock(ctx, session)
 	})
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
-	e.runs = newRuns(e.db, st, pool, e.options.PayloadLimit, e.options.Log)
+	e.runs = &runs{db: e.db, q: queries.New(e.db), store: st, pool: pool, works: works, watch: e.watchers.Watch,
+		payloadLimit: e.options.PayloadLimit, outputLimit: e.options.OutputLimit, log: e.options.Log}
 	e.catalog = newCatalog(e.db, catalogLinks{unable: e.unable, connection: e.services.kind, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
@@ -178,17 +182,17 @@ func (e *Engine) worker(id uuid.UUID) queue.Worker {
 		hostname = "unknown"
 	}
 	return queue.Worker{ID: id, Hostname: hostname, Version: e.options.Version, Region: e.options.Region, Zone: e.options.Zone,
-		Labels: e.options.Labels, Activities: e.options.Activities.Types(), Concurrency: e.options.Concurrency}
+		Labels: e.options.Labels, Activities: e.options.Activities.Abilities(), Queues: e.options.Queues, Concurrency: e.options.Concurrency,
+		Kind: queue.KindReplica, Architecture: runtime.GOARCH, CPU: runtime.NumCPU(), Memory: worker.MachineMemory()}
 }
 
 // unable says why an activity cannot run here: it is neither of a type that the engine drives by itself nor
 // one that a runner in this process takes.
 func (e *Engine) unable(activity *flow.Activity) string {
 	switch activity.Type {
-	case flow.TypeHuman, flow.TypeWait, flow.TypeEvent, flow.TypeWorkflow, flow.TypeForEach, flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd:
+	case flow.TypeHuman, flow.TypeWait, flow.TypeEvent, flow.TypeWorkflow, flow.TypeForEach, flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd,
+		flow.TypeWorker: // whoever registers for the task may come later
 		return ""
-	case flow.TypeWorker:
-		return "remote workers cannot register yet; use http to call the service that does the work"
 	}
 	return e.options.Activities.Unable(activity)
 }

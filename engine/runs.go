@@ -21,15 +21,15 @@ import (
 
 // runs implements Runs.
 type runs struct {
+	db           *pgxpool.Pool
 	q            *queries.Queries
 	store        *store.Store
 	pool         *worker.Pool
+	works        *queue.Works
+	watch        func(team uuid.UUID, f func(Change)) (stop func())
 	payloadLimit int // bytes
+	outputLimit  int // bytes
 	log          *slog.Logger
-}
-
-func newRuns(db *pgxpool.Pool, st *store.Store, pool *worker.Pool, payloadLimit int, log *slog.Logger) *runs {
-	return &runs{q: queries.New(db), store: st, pool: pool, payloadLimit: payloadLimit, log: log}
 }
 
 // noExecution is the answer for an id that the team does not have.
@@ -206,16 +206,18 @@ func (r *runs) Backlog(ctx context.Context) (QueueRow, error) {
 }
 
 // Workers lists the workers of the last day.
-func (r *runs) Workers(ctx context.Context, _ Who) ([]Worker, error) {
-	registered, err := queue.Workers(ctx, r.q)
+func (r *runs) Workers(ctx context.Context, who Who) ([]Worker, error) {
+	registered, err := queue.Workers(ctx, r.q, who.Team)
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
 	workers := make([]Worker, len(registered))
 	for i, w := range registered {
-		workers[i] = Worker{ID: w.ID, Hostname: w.Hostname, Version: w.Version, State: w.State, Region: w.Region,
-			Zone: w.Zone, Labels: w.Labels, Activities: slices.Clone(w.Activities), Concurrency: int(w.Concurrency),
-			Active: int(w.Active), StartedAt: w.StartedAt, LastHeartbeat: w.HeartbeatAt}
+		workers[i] = Worker{ID: w.ID, Kind: w.Kind, Hostname: w.Hostname, Version: w.Version, State: w.State, Region: w.Region,
+			Zone: w.Zone, Architecture: w.Architecture, CPU: int(w.Cpu), Memory: w.Memory, Labels: w.Labels,
+			Activities: slices.Clone(w.Activities), Queues: slices.Clone(w.Queues), Concurrency: int(w.Concurrency), Active: int(w.Active),
+			Leases: w.Leases, QueueLength: int(w.QueueLength), CPUUsage: w.CpuUsage, MemoryUsage: w.MemoryUsage,
+			LastActivity: w.LastActivity, RegisteredBy: w.RegisteredBy, StartedAt: w.StartedAt, LastHeartbeat: w.HeartbeatAt}
 	}
 	return workers, nil
 }

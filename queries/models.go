@@ -365,20 +365,57 @@ type Webhook struct {
 	Place    int32
 }
 
+type Work struct {
+	ExecutionID  uuid.UUID
+	Activity     string
+	Item         string
+	Compensating bool
+	Attempt      int32
+	Hook         string
+	TeamID       uuid.UUID
+	Workflow     string
+	Needs        string
+	Queue        string
+	Labels       json.RawMessage
+	Prefer       json.RawMessage
+	PreferUntil  *time.Time
+	Turn         time.Time
+	TimeoutMs    int64
+	Body         []byte
+	OfferedAt    time.Time
+	WorkerID     *uuid.UUID
+	Lease        *uuid.UUID
+	LeasedAt     *time.Time
+	ExpiresAt    *time.Time
+	Deadline     *time.Time
+}
+
 type Worker struct {
-	ID          uuid.UUID
-	Hostname    string
-	Version     string
-	State       string
-	Region      string
-	Zone        string
-	Labels      json.RawMessage
-	Activities  []string
-	Concurrency int32
-	Active      int32
-	StartedAt   time.Time
-	HeartbeatAt time.Time
-	SessionLock bool
+	ID           uuid.UUID
+	Hostname     string
+	Version      string
+	State        string
+	Region       string
+	Zone         string
+	Labels       json.RawMessage
+	Activities   []string
+	Concurrency  int32
+	Active       int32
+	StartedAt    time.Time
+	HeartbeatAt  time.Time
+	SessionLock  bool
+	Kind         string
+	TeamID       *uuid.UUID
+	RegisteredBy string
+	Architecture string
+	Cpu          int32
+	Memory       int64
+	Queues       []string
+	CpuUsage     float64
+	MemoryUsage  float64
+	QueueLength  int32
+	LastActivity string
+	ReplacedBy   *uuid.UUID
 }
 
 type Workflow struct {

@@ -1,12 +1,45 @@
 -- name: RegisterWorker :exec
-insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency)
-values (@id, @hostname, @version, 'idle', @region, @zone, @labels, @activities, @concurrency);
+insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, kind, team_id, registered_by,
+    architecture, cpu, memory, queues)
+values (@id, @hostname, @version, 'registering', @region, @zone, @labels, @activities, @concurrency, @kind, sqlc.narg(team_id),
+    @registered_by, @architecture, @cpu, @memory, @queues);
 
 -- name: Heartbeat :one
-update workers m set heartbeat_at = now(), state = @state, active = @active where m.id = @id
-returning (select count(*) from workers w
-    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)) as alive,
+-- Alive counts the replicas, this one included.
+update workers m set heartbeat_at = now(), state = @state, active = @active, cpu_usage = @cpu_usage, memory_usage = @memory_usage,
+    queue_length = @queue_length where m.id = @id
+returning (select count(*) from workers w where w.kind = 'replica'
+    and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)) as alive,
     clock_timestamp()::timestamptz as now;
+
+-- name: RemoteWorker :one
+-- A remote worker of the one who asks, with the leases that it holds.
+select w.*, (select count(*) from work k where k.worker_id = w.id) as held
+from workers w where w.id = @id and w.kind = 'remote' and w.team_id = @team_id and w.registered_by = @registered_by;
+
+-- name: RemoteHeartbeat :exec
+update workers set heartbeat_at = now(), active = @active, cpu_usage = @cpu_usage, memory_usage = @memory_usage,
+    queue_length = @queue_length, last_activity = case when @last_activity::text = '' then last_activity else @last_activity end
+where id = @id;
+
+-- name: TouchWorker :exec
+update workers set heartbeat_at = now() where id = @id;
+
+-- name: MoveWorker :execrows
+-- Changes the state of a worker if it is still as it was read.
+update workers set state = @to_state where id = @id and state = @from_state;
+
+-- name: ReplaceWorker :execrows
+-- Stops a remote worker whose place another registration takes.
+update workers set state = 'stopped', replaced_by = @by
+where id = @id and kind = 'remote' and team_id = @team_id and registered_by = @registered_by;
+
+-- name: AbandonWork :exec
+-- Lets the leases of a worker run out now.
+update work set expires_at = now() where worker_id = @worker;
+
+-- name: CompletedBy :exec
+update workers set last_activity = @last_activity where id = @id;
 
 -- name: DeclareSessionLock :exec
 update workers set session_lock = true where id = @id;
@@ -23,8 +56,11 @@ where not exists (
     select from workers w where w.id = u.id and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8));
 
 -- name: ListWorkers :many
-select *, (state <> 'stopped' and heartbeat_at <= now() - make_interval(secs => @lease_seconds::float8))::bool as silent
-from workers where heartbeat_at > now() - interval '1 day' order by started_at desc, id;
+-- Replicas work for everybody, remote workers for their team.
+select w.*, (w.state <> 'stopped' and w.heartbeat_at <= now() - make_interval(secs => @lease_seconds::float8))::bool as silent,
+    (select count(*) from work k where k.worker_id = w.id) + (select count(*) from ready r where r.owner = w.id) as leases
+from workers w where w.heartbeat_at > now() - interval '1 day' and (w.team_id is null or w.team_id = @team_id)
+order by w.started_at desc, w.id;
 
 -- name: ForgetOldWorkers :exec
 delete from workers where heartbeat_at < now() - interval '7 days';

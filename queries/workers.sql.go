@@ -13,6 +13,16 @@ import (
 	"github.com/google/uuid"
 )
 
+const abandonWork = `-- name: AbandonWork :exec
+update work set expires_at = now() where worker_id = $1
+`
+
+// Lets the leases of a worker run out now.
+func (q *Queries) AbandonWork(ctx context.Context, worker *uuid.UUID) error {
+	_, err := q.db.Exec(ctx, abandonWork, worker)
+	return err
+}
+
 const amongDead = `-- name: AmongDead :many
 select u.id::uuid as id from unnest($1::uuid[]) as u(id)
 where not exists (
@@ -40,6 +50,15 @@ func (q *Queries) AmongDead(ctx context.Context, ids []uuid.UUID, leaseSeconds f
 	return items, nil
 }
 
+const completedBy = `-- name: CompletedBy :exec
+update workers set last_activity = $1 where id = $2
+`
+
+func (q *Queries) CompletedBy(ctx context.Context, lastActivity string, iD uuid.UUID) error {
+	_, err := q.db.Exec(ctx, completedBy, lastActivity, iD)
+	return err
+}
+
 const declareSessionLock = `-- name: DeclareSessionLock :exec
 update workers set session_lock = true where id = $1
 `
@@ -59,23 +78,38 @@ func (q *Queries) ForgetOldWorkers(ctx context.Context) error {
 }
 
 const heartbeat = `-- name: Heartbeat :one
-update workers m set heartbeat_at = now(), state = $1, active = $2 where m.id = $3
-returning (select count(*) from workers w
-    where w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $4::float8)) as alive,
+update workers m set heartbeat_at = now(), state = $1, active = $2, cpu_usage = $3, memory_usage = $4,
+    queue_length = $5 where m.id = $6
+returning (select count(*) from workers w where w.kind = 'replica'
+    and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $7::float8)) as alive,
     clock_timestamp()::timestamptz as now
 `
+
+type HeartbeatParams struct {
+	State        string
+	Active       int32
+	CpuUsage     float64
+	MemoryUsage  float64
+	QueueLength  int32
+	ID           uuid.UUID
+	LeaseSeconds float64
+}
 
 type HeartbeatRow struct {
 	Alive int64
 	Now   time.Time
 }
 
-func (q *Queries) Heartbeat(ctx context.Context, state string, active int32, iD uuid.UUID, leaseSeconds float64) (HeartbeatRow, error) {
+// Alive counts the replicas, this one included.
+func (q *Queries) Heartbeat(ctx context.Context, arg HeartbeatParams) (HeartbeatRow, error) {
 	row := q.db.QueryRow(ctx, heartbeat,
-		state,
-		active,
-		iD,
-		leaseSeconds,
+		arg.State,
+		arg.Active,
+		arg.CpuUsage,
+		arg.MemoryUsage,
+		arg.QueueLength,
+		arg.ID,
+		arg.LeaseSeconds,
 	)
 	var i HeartbeatRow
 	err := row.Scan(&i.Alive, &i.Now)
@@ -83,29 +117,45 @@ func (q *Queries) Heartbeat(ctx context.Context, state string, active int32, iD 
 }
 
 const listWorkers = `-- name: ListWorkers :many
-select id, hostname, version, state, region, zone, labels, activities, concurrency, active, started_at, heartbeat_at, session_lock, (state <> 'stopped' and heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent
-from workers where heartbeat_at > now() - interval '1 day' order by started_at desc, id
+select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, (w.state <> 'stopped' and w.heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent,
+    (select count(*) from work k where k.worker_id = w.id) + (select count(*) from ready r where r.owner = w.id) as leases
+from workers w where w.heartbeat_at > now() - interval '1 day' and (w.team_id is null or w.team_id = $2)
+order by w.started_at desc, w.id
 `
 
 type ListWorkersRow struct {
-	ID          uuid.UUID
-	Hostname    string
-	Version     string
-	State       string
-	Region      string
-	Zone        string
-	Labels      json.RawMessage
-	Activities  []string
-	Concurrency int32
-	Active      int32
-	StartedAt   time.Time
-	HeartbeatAt time.Time
-	SessionLock bool
-	Silent      bool
+	ID           uuid.UUID
+	Hostname     string
+	Version      string
+	State        string
+	Region       string
+	Zone         string
+	Labels       json.RawMessage
+	Activities   []string
+	Concurrency  int32
+	Active       int32
+	StartedAt    time.Time
+	HeartbeatAt  time.Time
+	SessionLock  bool
+	Kind         string
+	TeamID       *uuid.UUID
+	RegisteredBy string
+	Architecture string
+	Cpu          int32
+	Memory       int64
+	Queues       []string
+	CpuUsage     float64
+	MemoryUsage  float64
+	QueueLength  int32
+	LastActivity string
+	ReplacedBy   *uuid.UUID
+	Silent       bool
+	Leases       int32
 }
 
-func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64) ([]ListWorkersRow, error) {
-	rows, err := q.db.Query(ctx, listWorkers, leaseSeconds)
+// Replicas work for everybody, remote workers for their team.
+func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64, teamID *uuid.UUID) ([]ListWorkersRow, error) {
+	rows, err := q.db.Query(ctx, listWorkers, leaseSeconds, teamID)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +177,20 @@ func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64) ([]List
 			&i.StartedAt,
 			&i.HeartbeatAt,
 			&i.SessionLock,
+			&i.Kind,
+			&i.TeamID,
+			&i.RegisteredBy,
+			&i.Architecture,
+			&i.Cpu,
+			&i.Memory,
+			&i.Queues,
+			&i.CpuUsage,
+			&i.MemoryUsage,
+			&i.QueueLength,
+			&i.LastActivity,
+			&i.ReplacedBy,
 			&i.Silent,
+			&i.Leases,
 		); err != nil {
 			return nil, err
 		}
@@ -139,20 +202,42 @@ func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64) ([]List
 	return items, nil
 }
 
+const moveWorker = `-- name: MoveWorker :execrows
+update workers set state = $1 where id = $2 and state = $3
+`
+
+// Changes the state of a worker if it is still as it was read.
+func (q *Queries) MoveWorker(ctx context.Context, toState string, iD uuid.UUID, fromState string) (int64, error) {
+	result, err := q.db.Exec(ctx, moveWorker, toState, iD, fromState)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const registerWorker = `-- name: RegisterWorker :exec
-insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency)
-values ($1, $2, $3, 'idle', $4, $5, $6, $7, $8)
+insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, kind, team_id, registered_by,
+    architecture, cpu, memory, queues)
+values ($1, $2, $3, 'registering', $4, $5, $6, $7, $8, $9, $10,
+    $11, $12, $13, $14, $15)
 `
 
 type RegisterWorkerParams struct {
-	ID          uuid.UUID
-	Hostname    string
-	Version     string
-	Region      string
-	Zone        string
-	Labels      json.RawMessage
-	Activities  []string
-	Concurrency int32
+	ID           uuid.UUID
+	Hostname     string
+	Version      string
+	Region       string
+	Zone         string
+	Labels       json.RawMessage
+	Activities   []string
+	Concurrency  int32
+	Kind         string
+	TeamID       *uuid.UUID
+	RegisteredBy string
+	Architecture string
+	Cpu          int32
+	Memory       int64
+	Queues       []string
 }
 
 func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) error {
@@ -165,7 +250,138 @@ func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) 
 		arg.Labels,
 		arg.Activities,
 		arg.Concurrency,
+		arg.Kind,
+		arg.TeamID,
+		arg.RegisteredBy,
+		arg.Architecture,
+		arg.Cpu,
+		arg.Memory,
+		arg.Queues,
 	)
+	return err
+}
+
+const remoteHeartbeat = `-- name: RemoteHeartbeat :exec
+update workers set heartbeat_at = now(), active = $1, cpu_usage = $2, memory_usage = $3,
+    queue_length = $4, last_activity = case when $5::text = '' then last_activity else $5 end
+where id = $6
+`
+
+type RemoteHeartbeatParams struct {
+	Active       int32
+	CpuUsage     float64
+	MemoryUsage  float64
+	QueueLength  int32
+	LastActivity string
+	ID           uuid.UUID
+}
+
+func (q *Queries) RemoteHeartbeat(ctx context.Context, arg RemoteHeartbeatParams) error {
+	_, err := q.db.Exec(ctx, remoteHeartbeat,
+		arg.Active,
+		arg.CpuUsage,
+		arg.MemoryUsage,
+		arg.QueueLength,
+		arg.LastActivity,
+		arg.ID,
+	)
+	return err
+}
+
+const remoteWorker = `-- name: RemoteWorker :one
+select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, (select count(*) from work k where k.worker_id = w.id) as held
+from workers w where w.id = $1 and w.kind = 'remote' and w.team_id = $2 and w.registered_by = $3
+`
+
+type RemoteWorkerRow struct {
+	ID           uuid.UUID
+	Hostname     string
+	Version      string
+	State        string
+	Region       string
+	Zone         string
+	Labels       json.RawMessage
+	Activities   []string
+	Concurrency  int32
+	Active       int32
+	StartedAt    time.Time
+	HeartbeatAt  time.Time
+	SessionLock  bool
+	Kind         string
+	TeamID       *uuid.UUID
+	RegisteredBy string
+	Architecture string
+	Cpu          int32
+	Memory       int64
+	Queues       []string
+	CpuUsage     float64
+	MemoryUsage  float64
+	QueueLength  int32
+	LastActivity string
+	ReplacedBy   *uuid.UUID
+	Held         int64
+}
+
+// A remote worker of the one who asks, with the leases that it holds.
+func (q *Queries) RemoteWorker(ctx context.Context, iD uuid.UUID, teamID *uuid.UUID, registeredBy string) (RemoteWorkerRow, error) {
+	row := q.db.QueryRow(ctx, remoteWorker, iD, teamID, registeredBy)
+	var i RemoteWorkerRow
+	err := row.Scan(
+		&i.ID,
+		&i.Hostname,
+		&i.Version,
+		&i.State,
+		&i.Region,
+		&i.Zone,
+		&i.Labels,
+		&i.Activities,
+		&i.Concurrency,
+		&i.Active,
+		&i.StartedAt,
+		&i.HeartbeatAt,
+		&i.SessionLock,
+		&i.Kind,
+		&i.TeamID,
+		&i.RegisteredBy,
+		&i.Architecture,
+		&i.Cpu,
+		&i.Memory,
+		&i.Queues,
+		&i.CpuUsage,
+		&i.MemoryUsage,
+		&i.QueueLength,
+		&i.LastActivity,
+		&i.ReplacedBy,
+		&i.Held,
+	)
+	return i, err
+}
+
+const replaceWorker = `-- name: ReplaceWorker :execrows
+update workers set state = 'stopped', replaced_by = $1
+where id = $2 and kind = 'remote' and team_id = $3 and registered_by = $4
+`
+
+// Stops a remote worker whose place another registration takes.
+func (q *Queries) ReplaceWorker(ctx context.Context, by *uuid.UUID, iD uuid.UUID, teamID *uuid.UUID, registeredBy string) (int64, error) {
+	result, err := q.db.Exec(ctx, replaceWorker,
+		by,
+		iD,
+		teamID,
+		registeredBy,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const touchWorker = `-- name: TouchWorker :exec
+update workers set heartbeat_at = now() where id = $1
+`
+
+func (q *Queries) TouchWorker(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, touchWorker, id)
 	return err
 }
 

@@ -26,12 +26,6 @@ type HealthAnswer struct {
 	Status string `json:"status"`
 }
 
-// Workers lists the worker registry.
-func (a *API) Workers(c *fiber.Ctx) error {
-	workers, err := a.door.Workers(c.UserContext(), who(c))
-	return whole(c, workers, err)
-}
-
 // Queue answers the depth of the queue ?by=partition|queue|team|workflow|priority.
 func (a *API) Queue(c *fiber.Ctx) error {
 	by := c.Query("by", "workflow")

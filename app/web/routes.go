@@ -40,7 +40,7 @@ func table(a *api.API, hub *live.Hub, m *metrics.Metrics) []Route {
 		{Method: get, Path: "/readyz", Kind: Ops, Handle: a.Ready, Says: "Says that work makes progress.", Answers: api.HealthAnswer{}},
 		{Method: get, Path: "/metrics", Kind: Ops, Handle: m.Handler(), Says: "Figures in the Prometheus text format."},
 	}
-	for _, part := range [][]Route{definitionRoutes(a), executionRoutes(a), taskRoutes(a), scheduleRoutes(a), teamRoutes(a), operationRoutes(a, hub)} {
+	for _, part := range [][]Route{definitionRoutes(a), executionRoutes(a), taskRoutes(a), scheduleRoutes(a), teamRoutes(a), workerRoutes(a), operationRoutes(a, hub)} {
 		for _, route := range part {
 			route.Kind, route.Path = API, "/api/v1"+route.Path
 			routes = append(routes, route)
@@ -167,7 +167,6 @@ func teamRoutes(a *api.API) []Route {
 
 func operationRoutes(a *api.API, hub *live.Hub) []Route {
 	return []Route{
-		{Method: get, Path: "/workers", Needs: auth.Read, Handle: a.Workers, Says: "The worker registry.", Answers: api.Page[engine.Worker]{}},
 		{Method: get, Path: "/queue", Needs: auth.Read, Handle: a.Queue,
 			Says: "Depth of the queue and age of its oldest entry.", Query: []string{"by"}, Answers: api.QueueAnswer{}},
 		{Method: get, Path: "/live", Handle: hub.Connect, Says: "The live protocol: a WebSocket with subprotocol weftline.v1."},

@@ -5,6 +5,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -66,6 +67,11 @@ type Particular interface {
 	Unable(inputs *expr.Value) string
 }
 
+// Multilingual is a Runner whose activities differ by the language that they are written in.
+type Multilingual interface {
+	Languages() []string
+}
+
 // Registry finds the runner of a type. It is filled before use and only read afterwards.
 type Registry struct {
 	runners     map[string]Runner
@@ -104,6 +110,40 @@ func (r *Registry) Types() []string {
 	slices.Sort(types)
 	return types
 }
+
+// Abilities are what can be run here in the words of Need, sorted.
+func (r *Registry) Abilities() []string {
+	var abilities []string
+	for kind, runner := range r.runners {
+		multilingual, ok := runner.(Multilingual)
+		if !ok {
+			abilities = append(abilities, kind)
+			continue
+		}
+		for _, language := range multilingual.Languages() {
+			abilities = append(abilities, kind+"/"+language)
+		}
+	}
+	slices.Sort(abilities)
+	return abilities
+}
+
+// Need is what a worker must be able to do to make an attempt: worker/<task>, script/<language>, or the type.
+func Need(kind string, input any) string {
+	fields, _ := input.(map[string]any)
+	switch kind {
+	case flow.TypeWorker:
+		task, _ := fields["task"].(string)
+		return RemoteTask(task)
+	case flow.TypeScript:
+		language, _ := fields["language"].(string)
+		return kind + "/" + cmp.Or(language, javascript)
+	}
+	return kind
+}
+
+// RemoteTask is the need of a task that remote workers register for.
+func RemoteTask(name string) string { return flow.TypeWorker + "/" + name }
 
 // Run makes one attempt; the secrets of its input and of the connections it uses are masked in what comes of
 // it. A type without a runner is the failure engine.unsupported_type: publishing refuses such definitions, so

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"weftline/engine/expr"
@@ -67,6 +69,11 @@ func cmpOr(value, otherwise int64) int64 {
 
 // Close ends the sandboxes that wait.
 func (s *Script) Close() { s.boxes.close() }
+
+// Languages are those that scripts may be written in here.
+func (s *Script) Languages() []string {
+	return append(slices.Sorted(maps.Keys(s.interpreters)), javascript)
+}
 
 // Unable refuses languages that are not enabled here, so that publishing can.
 func (s *Script) Unable(inputs *expr.Value) string {

@@ -182,7 +182,7 @@ func TestALostWorkerUsesNoAttemptUp(t *testing.T) {
 	s.advance()
 	first := Pending(s.wf, s.st)[0]
 	for range 3 {
-		s.apply(Lost(s.wf, s.st, "w2", s.now))
+		s.apply(Lost(s.wf, s.st, "w2", s.now, nil))
 		s.advance()
 	}
 	if w := Pending(s.wf, s.st)[0]; w.Attempt != 4 || w.IdempotencyKey != first.IdempotencyKey {
@@ -213,12 +213,12 @@ func TestOnceIsNotMadeAgainOnceItBegan(t *testing.T) {
 	s := simulate(t, text, nil)
 	s.advance()
 	s.start(Pending(s.wf, s.st)[0])
-	s.apply(Lost(s.wf, s.st, "w2", s.now))
+	s.apply(Lost(s.wf, s.st, "w2", s.now, nil))
 	s.run().is("failed").failedWith("engine.worker_lost")
 
 	s = simulate(t, text, nil)
 	s.advance() // dispatched, its start is not in the history: it did not begin
-	s.apply(Lost(s.wf, s.st, "w2", s.now))
+	s.apply(Lost(s.wf, s.st, "w2", s.now, nil))
 	s.run().is("completed")
 }
 

@@ -21,7 +21,19 @@ type Message struct {
 	TaskChange    *TaskChange `json:"taskChange,omitempty"`
 	ChildEnded    *ChildEnded `json:"childEnded,omitempty"`
 	PermitGranted *Permit     `json:"permitGranted,omitempty"`
+	Began         *Began      `json:"began,omitempty"`
 	Result        *Result     `json:"result,omitempty"`
+}
+
+// Began tells that an attempt starts on a worker that is not the owner. It is stored before that worker gets
+// the attempt.
+type Began struct {
+	Activity     string    `json:"activity"`
+	Item         string    `json:"item,omitempty"`
+	Compensating bool      `json:"compensating,omitempty"`
+	Attempt      int       `json:"attempt"`
+	Worker       string    `json:"worker"`
+	At           time.Time `json:"at"`
 }
 
 // Control is a plain request by a person.

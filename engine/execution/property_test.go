@@ -149,7 +149,7 @@ func (w *world) disturb() error {
 	case n < 63 && len(w.late) > 0:
 		return w.sendStale(Message{Result: &w.late[w.IntN(len(w.late))]})
 	case n < 66:
-		return w.applyAll(Lost(w.wf, w.st, "w2", w.now))
+		return w.applyAll(Lost(w.wf, w.st, "w2", w.now, nil))
 	case n < 74:
 		return w.send(Message{Signal: &Signal{ID: fmt.Sprint(w.IntN(20)), Name: w.word("go", "other"), Direct: w.IntN(3) > 0, Activity: "a1", Payload: int64(1)}})
 	case n < 82:

@@ -25,6 +25,8 @@ func (d *decider) receive(msg Message) error {
 	switch {
 	case msg.Result != nil:
 		return d.result(msg.Result)
+	case msg.Began != nil:
+		return d.began(msg.Began)
 	case msg.Signal != nil:
 		return d.signal(msg.Signal)
 	case msg.Vote != nil:
@@ -71,6 +73,16 @@ func (d *decider) result(r *Result) error {
 	default:
 		d.finishTurn(p, solid(r.Value), "")
 	}
+	return nil
+}
+
+// began is the start of an attempt on another worker.
+func (d *decider) began(b *Began) error {
+	p, ok := d.find(key{b.Activity, b.Item})
+	if !ok || p.fresh || p.run.Phase != dispatched || p.run.Attempt != b.Attempt || p.undo != b.Compensating {
+		return stale("attempt %d of %s does not wait to start", b.Attempt, b.Activity)
+	}
+	d.startAttempt(p, b.Worker, b.At)
 	return nil
 }
 
@@ -329,9 +341,9 @@ func conforms(s *flow.Schema, payload any) bool {
 }
 
 // Lost is the takeover by a new owner: the lease of the old one is over, and so is every attempt it may have
-// been making. The events are not applied yet. Attempts that only may have begun are made again, which uses
-// none up; with once, an attempt that did begin has failed.
-func Lost(wf *flow.Workflow, st *State, worker string, now time.Time) []Event {
+// been making, but not those that are elsewhere (nil = none is). The events are not applied yet. Attempts that
+// only may have begun are made again, which uses none up; with once, an attempt that did begin has failed.
+func Lost(wf *flow.Workflow, st *State, worker string, now time.Time, elsewhere func(activity, item string) bool) []Event {
 	d := decider{wf: wf, st: st, now: millis(now)}
 	if st.Terminal() || st.Status == "" {
 		return nil
@@ -341,6 +353,9 @@ func Lost(wf *flow.Workflow, st *State, worker string, now time.Time) []Event {
 	d.emit(LeaseAcquired, nil)
 	d.events[1].Worker = worker
 	for _, k := range st.Flight {
+		if elsewhere != nil && elsewhere(k.Activity, k.Item) {
+			continue
+		}
 		if p, ok := d.find(k); ok {
 			d.lost(p)
 		}

@@ -133,7 +133,7 @@ func TestUndoingGoesOnAfterALostWorker(t *testing.T) {
 	s := booked(t, "order: reverse")
 	s.slow["undo car"] = time.Minute
 	s.pass(time.Second)
-	s.apply(Lost(s.wf, s.st, "w2", s.now))
+	s.apply(Lost(s.wf, s.st, "w2", s.now, nil))
 	s.run().is("compensated")
 	if s.undone() != "car seats[s2] seats[s1] hotel" {
 		t.Errorf("undone: %s", s.undone())

@@ -203,6 +203,13 @@ func (r reader) endOutput(e *flow.End) (any, *Error) {
 	return v, nil
 }
 
+// HidesInput reports whether the input of an attempt may hold what must not be stored, so that it has to be
+// made by InputWithSecrets where it runs.
+func HidesInput(wf *flow.Workflow, st *State, w Work) bool {
+	p, ok := finder{wf: wf, st: st}.find(key{w.Activity, w.Item})
+	return ok && reader{wf: wf, st: st, at: p}.hides(p.act)
+}
+
 // InputWithSecrets is the input of an attempt as its worker gets it: with secrets and sensitive values, which
 // the history never holds.
 func InputWithSecrets(wf *flow.Workflow, st *State, w Work, secrets map[string]string) (any, error) {

@@ -98,7 +98,6 @@ var explanations = map[string]explanation{
 	"E605": {"schedule that cannot be kept", "Its calendar is not known here, or it fires more than once a second.", "Name a calendar that exists, or make the interval longer."},
 	"E606": {"path of a webhook", "A path has letters, digits, dots, dashes and slashes between them, and belongs to one webhook of the team.", "Choose another path."},
 	"E607": {"webhook without auth", "Anybody who knows the address could start the workflow, and the policy of the team does not allow that.", "Add auth with a secret, or let an admin set the policy allowUnsignedWebhooks."},
-	"E608": {"setting that has no effect here", "The key is part of the language, and this server does not act on it yet; taking it silently would promise what is not kept.", "Remove the key."},
 
 	"W701": {"output that may be null", "The activity may have been skipped or have failed on a way to here; then its outputs are null and reading a key fails.", "Write activities.x.outputs?.y, or give a value with ??."},
 	"W702": {"human task without due", "Nobody is reminded that it is late, and it may wait for ever.", "Add due, and an activity that needs x.expired."},

@@ -196,6 +196,12 @@ func (b *builder) humans() []string {
 var reserved = []string{"http", "transport", "timeout", "script", "sql", "expr", "input", "output", "human", "event", "switch",
 	"repeat", "for_each", "child", "cancelled", "engine", "limit", "class", "email", "ai", "worker"}
 
+// IsReservedError reports whether a type of error begins with one of the engine's own words.
+func IsReservedError(kind string) bool {
+	first, _, _ := strings.Cut(kind, ".")
+	return slices.Contains(reserved, first)
+}
+
 func (b *builder) checkFail(n *node) {
 	if n == nil || n.kind != textNode || strings.Contains(n.raw, "${{") {
 		return

@@ -44,6 +44,7 @@ type Change struct {
 	Status    string    `json:"status,omitempty"`
 	Tasks     bool      `json:"tasks,omitempty"`
 	Drafts    bool      `json:"drafts,omitempty"`
+	Work      bool      `json:"work,omitempty"` // attempts were offered
 }
 
 // Bus sends the hints of one process to the others and brings theirs.

@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,30 +13,45 @@ import (
 	"weftline/queries"
 )
 
-// States of a worker. Offline is not stored: it is a worker whose heartbeat is older than the lease.
-const (
-	StateIdle     = "idle"
-	StateBusy     = "busy"
-	StateDraining = "draining"
-	StateStopped  = "stopped"
-	StateOffline  = "offline"
-)
-
 // lockGrace is how long a worker may be without its session lock before it counts as dead: a live one
 // takes it again as soon as its connection is back.
 const lockGrace = 500 * time.Millisecond
 
-// Worker is what a worker says of itself when it registers.
+// Kinds of worker.
+const (
+	KindReplica = "replica" // a pool of this program, which works for all teams
+	KindRemote  = "remote"  // a program that polls over HTTP, for the team of its credential
+)
+
+// Worker is what a worker says of itself when it registers. CPU counts cores, Memory bytes. Queues empty is
+// all queues.
 type Worker struct {
 	ID                              uuid.UUID
+	Kind                            string
+	Team                            *uuid.UUID // of a remote worker
+	RegisteredBy                    string     // whose credential it was
 	Hostname, Version, Region, Zone string
+	Architecture                    string
+	CPU                             int
+	Memory                          int64
 	Labels                          map[string]string
 	Activities                      []string
+	Queues                          []string
 	Concurrency                     int
 }
 
+// AllLabels are a worker's labels and where it is, which affinity may name as well.
+func AllLabels(labels map[string]string, region, zone string) map[string]string {
+	all := map[string]string{"region": region, "zone": zone}
+	maps.Copy(all, labels)
+	return all
+}
+
 // Register makes the worker known and alive. Its id is its own: it is never used by another process.
-func (q *Queue) Register(ctx context.Context, w Worker) error {
+func (q *Queue) Register(ctx context.Context, w Worker) error { return Register(ctx, q.q, w) }
+
+// Register makes a worker known and alive.
+func Register(ctx context.Context, q *queries.Queries, w Worker) error {
 	labels, err := json.Marshal(w.Labels)
 	if err != nil {
 		return err
@@ -42,14 +59,24 @@ func (q *Queue) Register(ctx context.Context, w Worker) error {
 	if w.Labels == nil {
 		labels = []byte("{}")
 	}
-	return q.q.RegisterWorker(ctx, queries.RegisterWorkerParams{ID: w.ID, Hostname: w.Hostname, Version: w.Version,
-		Region: w.Region, Zone: w.Zone, Labels: labels, Activities: append([]string{}, w.Activities...), Concurrency: int32(w.Concurrency)})
+	return q.RegisterWorker(ctx, queries.RegisterWorkerParams{ID: w.ID, Hostname: w.Hostname, Version: w.Version,
+		Region: w.Region, Zone: w.Zone, Labels: labels, Activities: append([]string{}, w.Activities...), Concurrency: int32(w.Concurrency),
+		Kind: cmp.Or(w.Kind, KindReplica), TeamID: w.Team, RegisteredBy: w.RegisteredBy, Architecture: w.Architecture,
+		Cpu: int32(w.CPU), Memory: w.Memory, Queues: append([]string{}, w.Queues...)})
 }
 
-// Beat renews the worker's lease, and tells how many workers are alive, this one included, and what the
+// Load is how busy a worker is. Active counts executions, Waiting the attempts that wait for a slot; CPU and
+// Memory are shares from 0 to 1 of what the machine has.
+type Load struct {
+	Active, Waiting int
+	CPU, Memory     float64
+}
+
+// Beat renews the worker's lease, and tells how many replicas are alive, this one included, and what the
 // database's clock says.
-func (q *Queue) Beat(ctx context.Context, state string, active int) (alive int, now time.Time, err error) {
-	row, err := q.q.Heartbeat(ctx, state, int32(active), q.worker, Lease.Seconds())
+func (q *Queue) Beat(ctx context.Context, state string, load Load) (alive int, now time.Time, err error) {
+	row, err := q.q.Heartbeat(ctx, queries.HeartbeatParams{State: state, Active: int32(load.Active), CpuUsage: load.CPU, MemoryUsage: load.Memory,
+		QueueLength: int32(load.Waiting), ID: q.worker, LeaseSeconds: Lease.Seconds()})
 	return int(row.Alive), row.Now, err
 }
 
@@ -99,24 +126,28 @@ func (q *Queue) lockLost(unlocked []uuid.UUID, now time.Time) []uuid.UUID {
 	return lost
 }
 
-// Registered is a worker as the registry shows it.
+// Registered is a worker as the registry shows it. Leases counts what it holds: executions that it owns and
+// attempts that it makes for others.
 type Registered struct {
 	queries.Worker
 	Labels map[string]string
 	State  string
+	Leases int
 }
 
-// Workers lists the workers of the last day, newest first.
-func Workers(ctx context.Context, q *queries.Queries) ([]Registered, error) {
-	rows, err := q.ListWorkers(ctx, Lease.Seconds())
+// Workers lists the workers of the last day that a team may see, newest first.
+func Workers(ctx context.Context, q *queries.Queries, team uuid.UUID) ([]Registered, error) {
+	rows, err := q.ListWorkers(ctx, Lease.Seconds(), &team)
 	if err != nil {
 		return nil, err
 	}
 	workers := make([]Registered, len(rows))
 	for i, row := range rows {
-		workers[i] = Registered{State: row.State, Labels: map[string]string{}, Worker: queries.Worker{ID: row.ID,
+		workers[i] = Registered{State: row.State, Labels: map[string]string{}, Leases: int(row.Leases), Worker: queries.Worker{ID: row.ID,
 			Hostname: row.Hostname, Version: row.Version, Region: row.Region, Zone: row.Zone, Activities: row.Activities,
-			Concurrency: row.Concurrency, Active: row.Active, StartedAt: row.StartedAt, HeartbeatAt: row.HeartbeatAt}}
+			Concurrency: row.Concurrency, Active: row.Active, StartedAt: row.StartedAt, HeartbeatAt: row.HeartbeatAt,
+			Kind: row.Kind, Architecture: row.Architecture, Cpu: row.Cpu, Memory: row.Memory, Queues: row.Queues, CpuUsage: row.CpuUsage,
+			MemoryUsage: row.MemoryUsage, QueueLength: row.QueueLength, LastActivity: row.LastActivity, RegisteredBy: row.RegisteredBy}}
 		if row.Silent {
 			workers[i].State = StateOffline
 		}

@@ -164,7 +164,7 @@ func (r *running) refold() {
 func (r *running) crash(worker string) {
 	r.refold()
 	clear(r.busy)
-	r.apply(execution.Lost(r.wf, r.st, worker, r.world.now))
+	r.apply(execution.Lost(r.wf, r.st, worker, r.world.now, nil))
 }
 
 // ignoreStale tells faults apart from messages that came too late.

@@ -43,6 +43,8 @@ type Flush struct {
 	Asked      []PermitRequest
 	Released   []execution.Permit
 	Children   []*Flush // beginnings
+	Offers     []Offer
+	Withdrawn  []WorkKey // offers whose result is not wanted any more
 	Notices    []Notice
 	Joins      []Join                // shared children that it waits for
 	EndsJoins  bool                  // it waits for none any more

@@ -22,6 +22,7 @@ type Loaded struct {
 	LastSeq    int64
 	Tail       int // bytes of history since the last checkpoint
 	Inbox      []Received
+	Elsewhere  []WorkKey // attempts in flight that are not this process's
 }
 
 // Received is a message in an inbox.
@@ -33,6 +34,10 @@ type Received struct {
 // Load folds executions up to the end of their histories, in the order of the ids. One that cannot be
 // folded has an entry in the failures and does not stop the others.
 func (s *Store) Load(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
+	away, err := s.away(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
 	inboxes, err := s.inboxes(ctx, ids)
 	if err != nil {
 		return nil, nil, err
@@ -48,6 +53,7 @@ func (s *Store) Load(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, fa
 	for _, id := range ids {
 		if l := begun[id]; l != nil && failures[id] == nil {
 			l.Inbox = inboxes[id]
+			l.Elsewhere = elsewhere(away[id], l.Inbox)
 			loaded = append(loaded, l)
 		}
 	}

@@ -293,6 +293,8 @@ func (w *writer) consequences(f *Flush) error {
 	if err := w.joins(f); err != nil {
 		return err
 	}
+	w.withdrawals(f)
+	w.offers(f)
 	for _, notice := range f.Notices {
 		message, err := encodeMessage(notice.Message)
 		if err != nil {

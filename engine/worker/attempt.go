@@ -10,6 +10,7 @@ import (
 	"weftline/engine/activity"
 	"weftline/engine/execution"
 	"weftline/engine/flow"
+	"weftline/engine/store"
 )
 
 // attemptKey names one attempt within its execution.
@@ -39,7 +40,7 @@ type finished struct {
 
 // stopOthers cancels attempts that are not wanted any more; their results will be dropped.
 func (d *driver) stopOthers(pending []execution.Work) {
-	if len(d.attempts) == 0 {
+	if len(d.attempts)+len(d.away) == 0 {
 		return
 	}
 	wanted := make(map[attemptKey]bool, len(pending))
@@ -52,6 +53,7 @@ func (d *driver) stopOthers(pending []execution.Work) {
 			delete(d.attempts, key)
 		}
 	}
+	d.withdraw(wanted)
 }
 
 // start begins the attempts that do not run yet. Those that need no worker are evaluated here and now;
@@ -110,7 +112,7 @@ func (d *driver) launch(w execution.Work) error {
 			return err
 		}
 	}
-	call, err := d.call(w)
+	call, err := d.pool.call(d.ctx, d.exec, w)
 	ctx, cancel := context.WithCancel(d.ctx)
 	a.cancel = cancel
 	d.attempts[keyOf(w)] = a
@@ -124,21 +126,21 @@ func (d *driver) launch(w execution.Work) error {
 	return nil
 }
 
-// call makes what the activity is given. It reads the state, so it is made by the driver's own goroutine.
-func (d *driver) call(w execution.Work) (activity.Call, error) {
-	created := &d.exec.State.Created
+// call makes what the activity is given. It reads the state, so it is made by the goroutine that owns it.
+func (p *Pool) call(ctx context.Context, exec *store.Loaded, w execution.Work) (activity.Call, error) {
+	created := &exec.State.Created
 	call := activity.Call{Type: w.Type, Input: w.Input, Attempt: w.Attempt, IdempotencyKey: w.IdempotencyKey, MaxMemory: w.MaxMemory,
-		Execution: d.exec.ID.String(), Workflow: created.Workflow, Activity: w.Activity, Item: w.Item,
-		CorrelationID: correlation(created), Team: d.exec.Team.String()}
+		Execution: exec.ID.String(), Workflow: created.Workflow, Activity: w.Activity, Item: w.Item,
+		CorrelationID: correlation(created), Team: exec.Team.String()}
 	var err error
 	var secrets map[string]string
-	if len(w.Secrets) > 0 && d.pool.Secrets != nil {
-		if secrets, err = d.pool.Secrets(d.ctx, d.exec.Team, w.Secrets); err != nil {
+	if len(w.Secrets) > 0 && p.Secrets != nil {
+		if secrets, err = p.Secrets(ctx, exec.Team, w.Secrets); err != nil {
 			return call, err
 		}
 		call.Secrets = slices.Collect(maps.Values(secrets))
 	}
-	call.Input, err = execution.InputWithSecrets(d.exec.Definition.Workflow, d.exec.State, w, secrets)
+	call.Input, err = execution.InputWithSecrets(exec.Definition.Workflow, exec.State, w, secrets)
 	return call, err
 }
 
@@ -146,34 +148,32 @@ func (d *driver) call(w execution.Work) (activity.Call, error) {
 func (d *driver) attempt(ctx context.Context, a *attempt, call activity.Call, unprepared error) execution.Result {
 	result := execution.Result{Activity: a.work.Activity, Item: a.work.Item, Hook: a.work.Hook,
 		Compensating: a.work.Compensating, Attempt: a.work.Attempt}
-	select {
-	case d.pool.slots <- struct{}{}:
-		defer func() { <-d.pool.slots }()
-	case <-ctx.Done():
+	if !d.pool.takeSlot(ctx) {
 		return result
 	}
+	defer d.pool.freeSlot()
 	result.StartedAt = d.now()
 	a.began.Store(result.StartedAt.UnixMilli())
 	defer time.AfterFunc(startedAfter, func() { signal(d.startDue) }).Stop()
 	if unprepared != nil {
 		result.Error = &execution.Error{Type: "expr.eval", Class: "workflow", Message: unprepared.Error()}
 	} else {
-		outcome := d.runBounded(ctx, a.work, result.StartedAt, call)
+		outcome := d.pool.runBounded(ctx, a.work.Timeout, call)
 		result.Value, result.Error, result.RetryAfter = outcome.Value, outcome.Err, outcome.RetryAfter
 	}
 	result.EndedAt = d.now()
 	return result
 }
 
-// runBounded runs a call within the time-outs of its activity and the limit of its output.
-func (d *driver) runBounded(ctx context.Context, w execution.Work, startedAt time.Time, call activity.Call) activity.Outcome {
-	if w.Timeout > 0 {
-		bounded, cancel := context.WithTimeout(ctx, w.Timeout)
+// runBounded runs a call within the time-out of its activity (0 = none) and the limit of its output.
+func (p *Pool) runBounded(ctx context.Context, timeout time.Duration, call activity.Call) activity.Outcome {
+	if timeout > 0 {
+		bounded, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		ctx = bounded
 	}
-	outcome := d.pool.Activities.Run(ctx, call)
-	if err := tooLarge(outcome.Value, d.pool.OutputLimit); err != nil {
+	outcome := p.Activities.Run(ctx, call)
+	if err := tooLarge(outcome.Value, p.OutputLimit); err != nil {
 		return activity.Outcome{Err: err}
 	}
 	return outcome

@@ -39,7 +39,8 @@ type driver struct {
 	inbox    []store.Received
 	unsaved  unsaved
 	attempts map[attemptKey]*attempt
-	stepped  bool // an activity ended since it was claimed
+	away     map[store.WorkKey]bool // attempts that others make
+	stepped  bool                   // an activity ended since it was claimed
 	saved    checkpointing
 }
 
@@ -48,6 +49,8 @@ type unsaved struct {
 	events   []execution.Event
 	drained  []int64
 	giveBack []execution.Permit // granted when they were not wanted any more
+	offers   []store.Offer
+	withdraw []store.WorkKey
 	steps    int
 	must     bool // it may not wait for company
 	since    time.Time
@@ -57,6 +60,7 @@ func newDriver(p *Pool, l *store.Loaded, wakes int64) *driver {
 	d := &driver{pool: p, exec: l, wakes: wakes, inbox: l.Inbox, woken: make(chan struct{}, 1),
 		startDue: make(chan struct{}, 1), results: make(chan finished), attempts: map[attemptKey]*attempt{},
 		saved: checkpointing{since: l.Tail}}
+	d.expectElsewhere(l.Elsewhere)
 	d.ctx, d.cancel = context.WithCancel(p.alive)
 	return d
 }
@@ -117,6 +121,10 @@ func (d *driver) advance() error {
 	d.note(execution.Advance(wf, st, d.now()))
 	pending := execution.Pending(wf, st)
 	d.stopOthers(pending)
+	pending, err := d.leaveToOthers(pending)
+	if err != nil {
+		return err
+	}
 	if left, err := d.saveOrLeave(pending); left || err != nil {
 		return err
 	}
@@ -135,7 +143,11 @@ func (d *driver) takeOver() error {
 	if d.takenFrom == uuid.Nil && !d.foundStarted() {
 		return nil
 	}
-	if err := d.record(execution.Lost(d.exec.Definition.Workflow, d.exec.State, d.pool.name, d.now())); err != nil {
+	lost := execution.Lost(d.exec.Definition.Workflow, d.exec.State, d.pool.name, d.now(), d.isAway)
+	if len(lost) > 0 && d.takenFrom != uuid.Nil {
+		lost[0].Worker = d.takenFrom.String()
+	}
+	if err := d.record(lost); err != nil {
 		return err
 	}
 	return d.save(nil)
@@ -161,7 +173,7 @@ func (d *driver) catchUp() error {
 // execution: whoever ran them gave up without a word.
 func (d *driver) foundStarted() bool {
 	for _, w := range execution.Pending(d.exec.Definition.Workflow, d.exec.State) {
-		if w.Started {
+		if w.Started && !d.away[workKey(w)] {
 			return true
 		}
 	}
@@ -184,6 +196,7 @@ func (d *driver) receiveAll() error {
 // receive applies one message and what follows from it. A stale one changes nothing.
 func (d *driver) receive(message execution.Message) error {
 	wf, st := d.exec.Definition.Workflow, d.exec.State
+	d.cameBack(message.Result)
 	events, err := execution.Receive(wf, st, message, d.now())
 	if errors.Is(err, execution.ErrStale) {
 		if granted := message.PermitGranted; granted != nil && granted.At == nil {

@@ -24,6 +24,7 @@ func (p *Pool) Beat(ctx context.Context, peers func(bool)) {
 		case err == nil:
 			p.acked.Store(sent.UnixNano())
 			peers(alive > 1)
+			p.renewErrands(ctx)
 			pause = queue.Heartbeat
 		case ctx.Err() == nil:
 			p.Log.Warn("a heartbeat was not acknowledged", "error", err)
@@ -43,15 +44,11 @@ func (p *Pool) Beat(ctx context.Context, peers func(bool)) {
 func (p *Pool) beatOnce(ctx context.Context) (alive int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, queue.Heartbeat/2)
 	defer cancel()
-	state, active := queue.StateIdle, p.Active()
-	if active > 0 {
-		state = queue.StateBusy
-	}
-	if p.isClosing() {
-		state = queue.StateDraining
-	}
+	active := p.Active()
+	cpu, memory := p.usage.shares()
+	load := queue.Load{Active: active, Waiting: int(p.queued.Load()), CPU: cpu, Memory: memory}
 	sent := time.Now()
-	alive, now, err := p.Queue.Beat(ctx, state, active)
+	alive, now, err := p.Queue.Beat(ctx, queue.Working(active+p.errands(), p.isClosing()), load)
 	if err == nil {
 		p.Store.Clock.Measured(now, sent, time.Now())
 	}
@@ -98,6 +95,9 @@ func (p *Pool) giveEverythingUp() {
 	for _, d := range p.drivers {
 		d.cancel()
 	}
+	for _, cancel := range p.held {
+		cancel()
+	}
 }
 
 // serve opens the pool for executions; false when it was closed before it began.
@@ -137,10 +137,11 @@ func (p *Pool) Close(ctx context.Context) {
 	}
 	p.abandon()
 	<-done
+	p.finishLast(ctx)
 	if !p.registered.Load() {
 		return
 	}
-	if _, _, err := p.Queue.Beat(ctx, queue.StateStopped, 0); err != nil {
+	if _, _, err := p.Queue.Beat(ctx, queue.StateStopped, queue.Load{}); err != nil {
 		p.Log.Warn("the worker could not be marked as stopped; its lease will end", "error", err)
 	}
 }

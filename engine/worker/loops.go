@@ -45,6 +45,9 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 	loops.Go(func() { p.every(ctx, pollPause, p.lookNow, p.claimAll) })
 	loops.Go(func() { p.every(ctx, pollPause, p.unread, p.readUnread) })
 	loops.Go(func() { p.every(ctx, takeoverLook, nil, p.takeOver) })
+	loops.Go(func() { p.every(ctx, pollPause, p.workNow, p.takeWork) })
+	loops.Go(func() { p.every(ctx, pollPause, nil, p.expireWork) })
+	loops.Go(func() { p.finishAll(ctx) })
 	var strays map[uuid.UUID]bool
 	loops.Go(func() {
 		p.every(ctx, queue.Heartbeat, nil, func(ctx context.Context) (err error) {

@@ -9,6 +9,7 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,7 @@ type Options struct {
 	Worker      queue.Worker
 	Store       *store.Store
 	Queue       *queue.Queue
+	Works       *queue.Works
 	Activities  *activity.Registry
 	Mode        string
 	OutputLimit int
@@ -69,15 +71,24 @@ type Pool struct {
 	receipts map[uuid.UUID][]*Receipt
 	serving  bool // registered and not closing
 
-	running    sync.WaitGroup // drivers
-	lookNow    chan struct{}  // something may be ready
-	unread     chan struct{}  // something owned may have been woken elsewhere
+	running   sync.WaitGroup                   // drivers
+	held      map[uuid.UUID]context.CancelFunc // leases of attempts that it makes for other owners
+	queued    atomic.Int64                     // attempts that wait for a slot
+	offered   atomic.Bool                      // there may be more work of others than was taken
+	labels    map[string]string
+	abilities []string
+	finished  chan queue.Finished
+
+	lookNow    chan struct{} // something may be ready
+	workNow    chan struct{} // somebody may have offered work
+	unread     chan struct{} // something owned may have been woken elsewhere
 	registered atomic.Bool
 	acked      atomic.Int64  // when the last acknowledged heartbeat was sent, by the process's clock
 	draining   chan struct{} // closed when Close begins
 	closed     chan struct{} // closed when Close ends
 	alive      context.Context
 	abandon    context.CancelFunc // cancels every driver
+	usage      usage
 }
 
 // New makes a pool; Run starts it.
@@ -86,11 +97,16 @@ func New(options Options) *Pool {
 		slots:    make(chan struct{}, options.Worker.Concurrency),
 		drivers:  map[uuid.UUID]*driver{},
 		receipts: map[uuid.UUID][]*Receipt{},
+		held:     map[uuid.UUID]context.CancelFunc{},
+		labels:   queue.AllLabels(options.Worker.Labels, options.Worker.Region, options.Worker.Zone),
+		finished: make(chan queue.Finished, options.Worker.Concurrency),
 		lookNow:  make(chan struct{}, 1),
+		workNow:  make(chan struct{}, 1),
 		unread:   make(chan struct{}, 1),
 		draining: make(chan struct{}),
 		closed:   make(chan struct{}),
 	}
+	p.abilities = p.Activities.Abilities()
 	p.alive, p.abandon = context.WithCancel(context.Background())
 	p.acked.Store(time.Now().UnixNano())
 	return p
@@ -98,6 +114,9 @@ func New(options Options) *Pool {
 
 // ID is the worker's.
 func (p *Pool) ID() uuid.UUID { return p.id }
+
+// Draining is closed when the pool begins to drain.
+func (p *Pool) Draining() <-chan struct{} { return p.draining }
 
 // Active is the number of executions that it owns.
 func (p *Pool) Active() int {
@@ -195,6 +214,9 @@ func (p *Pool) Heard(hint notify.Hint) {
 	p.mu.Unlock()
 	if hint.Ready {
 		p.look()
+	}
+	if slices.ContainsFunc(hint.Changes, func(c notify.Change) bool { return c.Work }) {
+		p.workOffered()
 	}
 }
 

@@ -108,7 +108,7 @@ func (d *driver) flushEvery() time.Duration {
 // save makes everything decided durable. With leave it ends in errLeft unless somebody woke the execution
 // in the meantime; then its inbox was read.
 func (d *driver) save(leave *store.Leave) error {
-	if leave == nil && len(d.unsaved.events) == 0 && len(d.unsaved.drained) == 0 {
+	if leave == nil && d.unsaved.empty() {
 		return nil
 	}
 	flush, err := d.pool.compose(d.ctx, d.exec, d.unsaved.events)
@@ -116,6 +116,7 @@ func (d *driver) save(leave *store.Leave) error {
 		return err
 	}
 	flush.Drained, flush.Leave = d.unsaved.drained, leave
+	flush.Offers, flush.Withdrawn = d.unsaved.offers, d.unsaved.withdraw
 	flush.Released = append(flush.Released, d.unsaved.giveBack...)
 	if err := d.checkpoint(flush); err != nil {
 		return err
@@ -130,6 +131,10 @@ func (d *driver) save(leave *store.Leave) error {
 	}
 	d.pool.committed(d.exec, flush)
 	return d.afterSave(flush, written)
+}
+
+func (u *unsaved) empty() bool {
+	return len(u.events)+len(u.drained)+len(u.offers)+len(u.withdraw) == 0
 }
 
 func (d *driver) checkpoint(flush *store.Flush) (err error) {
@@ -201,6 +206,9 @@ func (p *Pool) committed(l *store.Loaded, flush *store.Flush) {
 	}
 	p.Changed(changes)
 	p.Hint(notify.Hint{Changes: changes})
+	if len(flush.Offers) > 0 {
+		p.workOffered()
+	}
 	if len(woken) > 0 {
 		p.Wake(woken...)
 	}
@@ -211,7 +219,7 @@ func (p *Pool) committed(l *store.Loaded, flush *store.Flush) {
 
 func (p *Pool) changeOf(l *store.Loaded, flush *store.Flush) notify.Change {
 	return notify.Change{Team: l.Team, Execution: l.ID, Workflow: l.Definition.Name, LastSeq: l.LastSeq,
-		Status: l.State.Status, Tasks: len(flush.Tasks) > 0}
+		Status: l.State.Status, Tasks: len(flush.Tasks) > 0, Work: len(flush.Offers) > 0}
 }
 
 // parked tells the timer loop or the claim loop what was left to them.
