@@ -71,3 +71,37 @@ export async function tabTo(page: Page, target: Locator, key: "Tab" | "Shift+Tab
   }
   throw new Error(`${key} never reaches ${target}`);
 }
+
+let made = 0;
+
+/** Saves a text as the draft of a workflow with a name of its own, and answers the name. */
+export async function saveDraft(page: Page, text: (name: string) => string): Promise<string> {
+  const name = `given-${Date.now().toString(36)}-${++made}`;
+  const answer = await page.request.put(`/api/v1/workflows/${name}/draft`, {
+    headers: { Authorization: `Bearer ${process.env.E2E_TOKEN}`, "Content-Type": "application/yaml", "If-None-Match": "*" },
+    data: text(name),
+  });
+  expect(answer.status(), await answer.text()).toBe(200);
+  return name;
+}
+
+/** Opens the designer on a text saved before. */
+export async function openText(page: Page, text: (name: string) => string): Promise<string> {
+  const name = await saveDraft(page, text);
+  await page.goto(`/workflows/${name}/edit`);
+  await expect(page.locator(".gv-stage")).toBeVisible();
+  return name;
+}
+
+/** The draft as the server has it. */
+export async function draftOf(page: Page, name: string): Promise<string> {
+  const answer = await page.request.get(`/api/v1/workflows/${name}/draft`, { headers: { Authorization: `Bearer ${process.env.E2E_TOKEN}` } });
+  expect(answer.status()).toBe(200);
+  return answer.text();
+}
+
+/** A definition with these activities, given as lines of a YAML list. */
+export function workflow(activities: string, more = ""): (name: string) => string {
+  const list = activities.trim().replace(/^(?=.)/gm, "    ");
+  return (name) => `apiVersion: weftline/v1\nkind: Workflow\nmetadata:\n  name: ${name}\nspec:\n${more}  activities:\n${list}\n`;
+}

@@ -159,20 +159,47 @@ test("a problem is listed, marked on its node and field, and jumped to", async (
   await expect(page.locator(".ds-form-head h2")).toHaveText("request");
 });
 
-test("somebody else's save is never overwritten: edits apart are kept together", async ({ page, context, expectNoise }) => {
+test("somebody else's save is never overwritten: edits apart are merged by themselves", async ({ page, context, expectNoise }) => {
   expectNoise(/412/);
   const name = await openNew(page);
   const other = await context.newPage();
   await other.goto(`/workflows/${name}/edit`);
+  await expect(page.locator(".ds-people li")).toHaveCount(1);
+  await expect(other.locator(".ds-people li")).toHaveCount(1);
   await other.locator('.ds-field[data-path="metadata.description"] textarea').fill("From the other tab");
-  await saved(other);
   await card(page, "start").click();
   await page.locator('.ds-field[data-path="name"] input').fill("From this tab");
-  await page.getByRole("button", { name: "Keep both" }).click();
+  await saved(other);
   await saved(page);
-  const text = await draft(page, name);
-  expect(text).toContain("From the other tab");
-  expect(text).toContain("From this tab");
+  await expect.poll(() => draft(page, name)).toContain("From the other tab");
+  await expect.poll(() => draft(page, name)).toContain("From this tab");
+  await expect(card(other, "start")).toContainText("From this tab");
+  await other.close();
+  await expect(page.locator(".ds-people li")).toHaveCount(0);
+});
+
+test("the same field changed in two tabs shows both values, and the choice is a person's", async ({ page, context, expectNoise }) => {
+  expectNoise(/412/);
+  const name = await openNew(page);
+  await saved(page);
+  await card(page, "start").click();
+  await page.locator('.ds-field[data-path="name"] input').fill("First");
+  await saved(page);
+  const other = await context.newPage();
+  await other.goto(`/workflows/${name}/edit`);
+  await card(other, "start").click();
+  await context.route("**/draft", (route) => (route.request().method() === "PUT" && route.request().frame().page() === page ? new Promise<void>((go) => setTimeout(go, 1500)).then(() => route.continue()) : route.continue()));
+  await page.locator('.ds-field[data-path="name"] input').fill("Mine");
+  await other.locator('.ds-field[data-path="name"] input').fill("Theirs");
+  await saved(other);
+  const notice = page.getByRole("alert", { name: "Conflicting changes" });
+  await expect(notice).toContainText("name: Mine");
+  await expect(notice).toContainText("name: Theirs");
+  await context.unrouteAll({ behavior: "ignoreErrors" });
+  await notice.getByLabel("Theirs").check();
+  await notice.getByRole("button", { name: "Keep what is chosen" }).click();
+  await saved(page);
+  expect(await draft(page, name)).toContain("name: Theirs");
 });
 
 test("what a killed tab could not save comes back", async ({ page, context, expectNoise }) => {

@@ -26,6 +26,7 @@ type fromClient struct {
 	From    *cursor `json:"from"`
 	Visible *bool   `json:"visible"`
 	Ticket  string  `json:"ticket"`
+	Editing bool    `json:"editing"` // with sub of workflow:<name>: the subscriber has it open in the designer
 }
 
 // cursor is how far a client has come in a topic.

@@ -49,6 +49,8 @@ type Hub struct {
 	topics map[topicKey]topic
 	states map[topicKey]*stateTopic // those of topics that a change must be offered to one by one
 	teams  map[uuid.UUID]*watch
+
+	editors map[*subscription]editorOf // of designers
 }
 
 // topicKey: topics of a person are theirs alone, others belong to the team.
@@ -68,7 +70,8 @@ type watch struct {
 func NewHub(o Options) *Hub {
 	h := &Hub{door: o.Door, gate: o.Gate, log: o.Log, metrics: o.Metrics, epoch: uuid.NewString(),
 		tickets: tickets{open: map[string]ticket{}}, reads: make(chan struct{}, readsAtOnce),
-		conns: map[*conn]struct{}{}, topics: map[topicKey]topic{}, states: map[topicKey]*stateTopic{}, teams: map[uuid.UUID]*watch{}}
+		conns: map[*conn]struct{}{}, topics: map[topicKey]topic{}, states: map[topicKey]*stateTopic{}, teams: map[uuid.UUID]*watch{},
+		editors: map[*subscription]editorOf{}}
 	h.hints.wake = make(chan struct{}, 1)
 	go h.dispatch()
 	return h

@@ -23,6 +23,9 @@ func (h *Hub) subscribe(ctx context.Context, c *conn, frame fromClient) (*subscr
 	}
 	found, err := h.join(c, who, frame.Topic, func() (topic, error) { return h.open(who, frame.Topic) })
 	sub.topic = found
+	if err == nil && frame.Editing {
+		h.beginEditing(c, sub)
+	}
 	return sub, err
 }
 
@@ -83,6 +86,7 @@ func (h *Hub) leave(c *conn, sub *subscription) {
 	defer h.mu.Unlock()
 	who := c.who()
 	key := keyOf(who, sub.name)
+	h.endEditing(sub)
 	if sub.topic.leave(c) && h.topics[key] == sub.topic {
 		sub.topic.close()
 		delete(h.topics, key)
@@ -137,8 +141,7 @@ func (h *Hub) open(who engine.Who, name string) (topic, error) {
 		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.door.Tasks(ctx, who, filter) },
 			func(c engine.Change) bool { return c.Tasks }, 250*time.Millisecond, 0)
 	case kind == "workflow" && rest != "":
-		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.door.Workflow(ctx, who, rest) },
-			func(c engine.Change) bool { return c.Workflow == rest }, 500*time.Millisecond, 0)
+		opened = h.openWorkflow(who, rest)
 	case name == "counts":
 		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.count(ctx, who) },
 			func(engine.Change) bool { return true }, time.Second, 0)

@@ -10,7 +10,8 @@ import (
 // JSONSchema is the JSON Schema (draft 2020-12) of a definition, generated from the table of fields, for
 // editors and for the forms of the designer. $defs["type.<type>"] describes the inputs of the connectors
 // and the block of the other types. x-shape names what a text is: template, expression, condition,
-// duration, moment, source, id, name, cron, zone, size, pattern.
+// duration, moment, source, id, name, cron, zone, size, pattern. x-order holds the keys of an object in
+// canonical order, since the order of properties means nothing in JSON.
 func JSONSchema() []byte { return generatedSchema() }
 
 var generatedSchema = sync.OnceValue(func() []byte {
@@ -51,9 +52,10 @@ func (g *generator) typeSchema(kind string) map[string]any {
 // object is a map with known keys; x-… keys are the authors' own.
 func (g *generator) object(o *object) map[string]any {
 	properties := map[string]any{}
-	required := []string{}
+	required, order := []string{}, []string{}
 	for i := range o.fields {
 		each := &o.fields[i]
+		order = append(order, each.key)
 		properties[each.key] = g.field(each)
 		if each.required {
 			required = append(required, each.key)
@@ -61,7 +63,7 @@ func (g *generator) object(o *object) map[string]any {
 	}
 	s := map[string]any{
 		"type": "object", "title": o.title, "description": o.doc, "properties": properties,
-		"patternProperties": map[string]any{"^x-": true}, "unevaluatedProperties": false,
+		"patternProperties": map[string]any{"^x-": true}, "unevaluatedProperties": false, "x-order": order,
 	}
 	if len(required) > 0 {
 		s["required"] = required

@@ -14,7 +14,7 @@ import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lin
 import { tags } from '@lezer/highlight';
 import { el } from '../graph/dom';
 import { complete } from './complete';
-import type { Edit } from './edit';
+import { changeBetween, type Edit } from './edit';
 import type { Problem } from './problems';
 import type { Session } from './session';
 
@@ -127,7 +127,7 @@ export class CodePane {
   private updated(update: ViewUpdate): void {
     const foreign = update.transactions.some((tr) => tr.annotation(fromSession));
     if (update.docChanged && !foreign) {
-      this.session.typed(this.isDos ? wholeChange(this.session.text, this.textOf(update.state)) : editsOf(update));
+      this.session.typed(this.isDos ? changeBetween(this.session.text, this.textOf(update.state)) : editsOf(update));
       clearTimeout(this.typing);
       this.typing = window.setTimeout(() => this.session.closeGesture(), 1000);
     }
@@ -187,14 +187,6 @@ function editsOf(update: ViewUpdate): Edit[] {
   const edits: Edit[] = [];
   update.changes.iterChanges((from, to, _from, _to, inserted) => edits.push({ from, to, insert: inserted.toString() }));
   return edits.reverse();
-}
-
-function wholeChange(before: string, after: string): Edit[] {
-  let head = 0;
-  while (head < before.length && before[head] === after[head]) head++;
-  let tail = 0;
-  while (tail < before.length - head && tail < after.length - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  return [{ from: head, to: before.length - tail, insert: after.slice(head, after.length - tail) }];
 }
 
 function trimmedEnd(text: string, range: readonly [number, number]): number {

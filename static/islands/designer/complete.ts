@@ -39,6 +39,7 @@ const results: Readonly<Record<string, readonly string[]>> = {
   sql: ['rows', 'rowsAffected', 'columns'],
   email: ['messageId'],
   emit: ['id'],
+  ai: ['text', 'model', 'usage'],
 };
 
 export interface Scope {

@@ -1,6 +1,8 @@
-// The notice that another tab or person saved first: three ways out, none silent.
+// The notice that another tab or person saved first. What lies apart is merged by
+// itself; for what both changed, both values are shown and one is chosen.
 
 import { el } from '../graph/dom';
+import { decide, type Merged } from './merge';
 import type { Conflict } from './save';
 
 export interface ConflictHooks {
@@ -9,28 +11,41 @@ export interface ConflictHooks {
   mine(): string;
 }
 
+type Side = 'mine' | 'theirs';
+
 export function conflictNotice(conflict: Conflict, hooks: ConflictHooks): HTMLElement {
-  const compare = el('div', { class: 'ds-compare', hidden: true }, side('Yours', hooks.mine()), side('Theirs', conflict.theirs));
+  const { merged, theirs } = conflict;
+  const decisions: Side[] = merged.clashes.map(() => 'mine');
+  const count = merged.clashes.length;
   const button = (words: string, act: () => void, primary = false) =>
     el('button', { type: 'button', class: primary ? 'ds-button ds-primary' : 'ds-button', onclick: act }, words);
-  const notice = el('section', { class: 'ds-notice', role: 'alert', 'aria-label': 'Conflicting changes' },
-    el('p', {}, el('strong', {}, 'This draft was changed elsewhere. '),
-      conflict.merged !== null
-        ? 'Your changes and theirs are in different places and can be kept together.'
-        : 'You both changed the same lines, so one side has to be chosen. Nothing is lost: what you choose can be undone.'),
-    el('div', { class: 'ds-notice-actions' },
-      conflict.merged !== null ? button('Keep both', () => choose(conflict.merged!, 'Kept both changes'), true) : null,
-      button('Keep mine', () => choose(hooks.mine(), 'Kept your version')),
-      button('Take theirs', () => choose(conflict.theirs, 'Took their version')),
-      button('Compare', () => (compare.hidden = !compare.hidden))),
-    compare);
   const choose = (text: string, said: string) => {
     notice.remove();
     hooks.use(text, said);
   };
+  const notice = el('section', { class: 'ds-notice', role: 'alert', 'aria-label': 'Conflicting changes' },
+    el('p', {}, el('strong', {}, 'This draft was changed elsewhere. '),
+      `${count === 1 ? 'One place was' : `${count} places were`} changed by both sides; everything else is merged. Choose a value for ${count === 1 ? 'it' : 'each'}. Nothing is lost: what you choose can be undone.`),
+    ...merged.clashes.map((_, i) => clashRow(merged, i, (side) => (decisions[i] = side))),
+    el('div', { class: 'ds-notice-actions' },
+      button('Keep what is chosen', () => choose(decide(merged, decisions), 'Merged both changes'), true),
+      button('Keep all of mine', () => choose(hooks.mine(), 'Kept your version')),
+      button('Take all of theirs', () => choose(theirs, 'Took their version'))));
   return notice;
 }
 
-function side(title: string, text: string): HTMLElement {
-  return el('div', {}, el('h3', {}, title), el('pre', { tabindex: 0, 'aria-label': title }, text));
+let rows = 0;
+
+/** Both values of one place, side by side; a radio button each. */
+function clashRow(merged: Merged, index: number, pick: (side: Side) => void): HTMLElement {
+  const clash = merged.clashes[index]!;
+  const name = `clash-${++rows}`;
+  const side = (key: Side, title: string) => {
+    const radio = el('input', { type: 'radio', name, value: key });
+    radio.checked = key === 'mine';
+    radio.addEventListener('change', () => pick(key));
+    return el('label', { class: 'ds-side-choice' }, el('span', {}, radio, title), el('pre', {}, clash[key] ?? '(taken away)'));
+  };
+  return el('fieldset', { class: 'ds-compare' },
+    el('legend', {}, `Place ${index + 1} of ${merged.clashes.length}`), side('mine', 'Yours'), side('theirs', 'Theirs'));
 }

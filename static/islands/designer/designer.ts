@@ -1,7 +1,7 @@
 // The designer: one session, shown as canvas, form, outline and YAML, saved as it
 // changes. This file puts the parts together and in their places.
 
-import { positionsOf } from '../graph/from-text';
+import { graphFromText, positionsOf } from '../graph/from-text';
 import { isRecord, type GraphNode, type Path } from '../graph/model';
 import { GraphView } from '../graph/view';
 import { actionFor } from './actions';
@@ -11,9 +11,12 @@ import type { CodePane } from './code';
 import { remove } from './commands';
 import { conflictNotice } from './conflict';
 import { Draft } from './draft';
+import { changeBetween } from './edit';
 import { Form } from './form';
 import { build, codePlaces, type CodePlace, type Parts } from './frame';
+import { merge } from './merge';
 import { Outline } from './outline';
+import { Presence } from './presence';
 import { badgesOf, countWords, nodeOf, problemList, problemsFrom, type Problem } from './problems';
 import { Autosave, type Conflict } from './save';
 import { Server, type Checked } from './server';
@@ -53,6 +56,7 @@ export class Designer {
   private readonly parts: Parts;
   private readonly stop = new AbortController();
   private code: Promise<CodePane> | null = null;
+  private presence: Presence | null = null;
   private problems: Problem[] = [];
   private timer = 0;
 
@@ -74,6 +78,7 @@ export class Designer {
       state: (words, trouble) => this.showState(words, trouble),
       checked: (about, checked) => this.showChecked(about, checked),
       conflict: (conflict) => this.showConflict(conflict),
+      merge: (text) => this.takeMerged(text),
     }, `weftline:draft:${page.team}:${data.name}`, data.text, data.etag);
     this.view = new GraphView(this.parts.canvas, {
       mode: 'edit',
@@ -88,6 +93,11 @@ export class Designer {
     this.placeCode(this.codePlace);
     this.restore();
     void this.check();
+    if (!page.readonly) {
+      this.presence = new Presence(data.name, { saved: (etag) => void this.save.follow(etag) });
+      this.parts.people.replaceWith(this.presence.element);
+    }
+    void this.server.language().then((language) => this.form.speak(language));
   }
 
   private listen(): void {
@@ -185,6 +195,7 @@ export class Designer {
   destroy(): void {
     clearTimeout(this.timer);
     this.stop.abort();
+    this.presence?.end();
     void this.save.flush();
     this.view.destroy();
     this.authoring.destroy();
@@ -290,6 +301,13 @@ export class Designer {
     }));
   }
 
+  /** Their changes apart from ours join in as one step; not if the text would be broken by it. */
+  private takeMerged(text: string): boolean {
+    if (this.session.error === null && graphFromText(text).error !== null) return false;
+    if (text !== this.session.text) this.session.applyChange(changeBetween(this.session.text, text), 'Merged with changes made elsewhere');
+    return true;
+  }
+
   /** Brings back what a killed tab could not save. */
   private restore(): void {
     if (this.page.readonly) return this.showState('Open for reading only', false);
@@ -299,7 +317,7 @@ export class Designer {
     if (kept.current) return this.session.replaceText(kept.text, 'Brought back changes that had not been saved. Undo takes them away.');
     const theirs = this.session.text;
     this.session.replaceText(kept.text, 'Brought back changes that had not been saved');
-    this.showConflict({ theirs, etag: this.page.host.dataset.etag ?? '', merged: null });
+    this.showConflict({ theirs, etag: this.page.host.dataset.etag ?? '', merged: merge(kept.base ?? theirs, kept.text, theirs) });
   }
 
   private onCanvas(element: Element | null): boolean {

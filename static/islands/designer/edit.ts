@@ -23,3 +23,12 @@ export function invertChange(text: string, change: Change): Change {
   }
   return inverse.reverse();
 }
+
+/** The one edit that turns a text into another: what lies between their common beginning and end. */
+export function changeBetween(before: string, after: string): Change {
+  let head = 0;
+  while (head < before.length && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < before.length - head && tail < after.length - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  return head === before.length && before.length === after.length ? [] : [{ from: head, to: before.length - tail, insert: after.slice(head, after.length - tail) }];
+}

@@ -9,9 +9,10 @@ import { changeType, rename, setField } from './commands';
 import { complete, type Scope } from './complete';
 import { control, showProblem, type Tools } from './controls';
 import { joinControl, needsControl } from './edges-form';
-import { handledKeys, sectionsFor, workflowSections, type Field, type Section } from './fields';
+import { sectionsFor, settingsOf, unknownOf, unknownSettings, type Unknown } from './fields';
 import type { Problem } from './problems';
-import type { Session } from './session';
+import type { Language, Section } from './schema';
+import type { Origin, Session } from './session';
 import { idFrom, paletteTypes } from './skeletons';
 import { blockOf } from './values';
 
@@ -22,6 +23,8 @@ export interface FormHooks {
 
 export class Form {
   readonly element = el('div', { class: 'ds-form' });
+  private language: Language | null = null;
+  private loading = 'The fields are on their way …';
   private shown: string | null | undefined;
   private problems: readonly Problem[] = [];
 
@@ -31,6 +34,13 @@ export class Form {
   ) {
     this.element.addEventListener('focusout', () => session.closeGesture());
     this.element.addEventListener('submit', (e) => e.preventDefault());
+  }
+
+  /** Takes the fields of the language; null when they cannot be had now. */
+  speak(language: Language | null): void {
+    this.language = language;
+    this.loading = 'The fields could not be read from the server. Everything can be edited in the YAML.';
+    this.render();
   }
 
   /** Builds the form anew for what is selected; keeps the keyboard where it was. */
@@ -114,17 +124,14 @@ export class Form {
 
   private activity(node: GraphNode): HTMLElement[] {
     const fields = this.session.fields(node);
-    const sections = sectionsFor(node.type);
     return [
       el('header', { class: 'ds-form-head' }, el('span', { class: 'gv-mark' }, typeIcon(node.type)),
         el('div', {}, el('h2', {}, node.name), el('p', {}, typeTitle(node.type)))),
-      el('div', { class: 'ds-section' },
-        this.control({ path: ['name'], label: 'Name', kind: 'text', placeholder: node.id ?? '' }, fields.name, node),
-        this.idField(node), this.typeField(node)),
-      ...sections.map((section) => this.section(section, fields, node)),
+      el('div', { class: 'ds-section' }, this.nameField(fields.name, node), this.idField(node), this.typeField(node)),
+      ...this.sections((language) => sectionsFor(language, node.type), node),
       ...(node.id === null ? [] : [el('div', { class: 'ds-section' }, el('h3', {}, 'Runs after'),
         needsControl(this.session, node), joinControl(this.session, node, fields.join))]),
-      ...this.rest(fields, sections, node.path, node.type),
+      ...this.rest((language) => unknownOf(language, node.type, fields), node.path),
     ];
   }
 
@@ -134,52 +141,54 @@ export class Form {
     const spec = isRecord(root.spec) ? root.spec : {};
     return [
       el('header', { class: 'ds-form-head' }, el('div', {}, el('h2', {}, name), el('p', {}, 'Settings of the workflow. Select an activity to see its own.'))),
-      ...workflowSections.map((section) => this.section(section, root, null)),
-      ...this.rest(spec, workflowSections, ['spec'], '', new Set(['activities'])),
+      ...this.sections(settingsOf, null),
+      ...this.rest((language) => unknownSettings(language, spec), []),
     ];
   }
 
-  private section(section: Section, fields: Record<string, unknown>, node: GraphNode | null): HTMLElement {
-    const parts = section.fields.map((field) => this.control(field, valueAt(fields, field.path), node));
-    if (!section.folded) {
-      return el('div', { class: 'ds-section' }, section.title ? el('h3', {}, section.title) : null, ...parts);
-    }
-    const used = section.fields.some((field) => valueAt(fields, field.path) !== undefined);
+  private sections(of: (language: Language) => Section[], node: GraphNode | null): HTMLElement[] {
+    if (!this.language) return [el('p', { class: 'ds-section ds-quiet', role: 'status' }, this.loading)];
+    const tools = this.tools(node, this.language);
+    return of(this.language).map((section) => this.section(section, tools));
+  }
+
+  private section(section: Section, tools: Tools): HTMLElement {
+    const parts = section.fields.map((field) => control(field, tools));
+    if (!section.folded) return el('div', { class: 'ds-section' }, section.title ? el('h3', {}, section.title) : null, ...parts);
+    const used = section.fields.some((field) => tools.get(field.path) !== undefined);
     const details = el('details', { class: 'ds-section', open: used }, el('summary', {}, section.title), ...parts);
     details.dataset.title = section.title;
     return details;
   }
 
-  private control(field: Field, value: unknown, node: GraphNode | null): HTMLElement {
-    return control(field, value, (next) => this.emit(field, next, node), this.tools(node));
-  }
-
-  private emit(field: Field, value: unknown, node: GraphNode | null): void {
-    const key = node?.key ?? null;
-    const path = this.spellOut(field.path, node);
-    this.session.run(setField(key, path.path, path.wrap(value)), 'form', `${key ?? 'workflow'}:${field.path.join('.')}`);
-  }
-
-  /** `retry: 3` is short for `retry: {attempts: 3}`: a second field of it needs the long form. */
-  private spellOut(path: Path, node: GraphNode | null): { path: Path; wrap: (value: unknown) => unknown } {
-    const short = node && path[0] === 'retry' ? this.session.fields(node).retry : undefined;
-    if (typeof short !== 'number') return { path, wrap: (value) => value };
-    if (path[1] === 'attempts') return { path: ['retry'], wrap: (value) => value };
-    return { path: ['retry'], wrap: (value) => (value === undefined ? short : { attempts: short, [String(path[1])]: value }) };
-  }
-
-  private tools(node: GraphNode | null): Tools {
+  private tools(node: GraphNode | null, language: Language): Tools {
     const scope = (): Scope => ({
       graph: this.session.graph,
       root: this.session.root,
       node: node && (this.session.node(node.key) ?? node),
       fieldsOf: (n) => this.session.fields(n),
     });
+    const values = () => (node ? this.session.fields(this.session.node(node.key) ?? node) : this.session.root);
+    const write = (path: Path, value: unknown, origin: Origin) => {
+      const spelled = spellOut(values(), path, value);
+      this.session.run(setField(node?.key ?? null, spelled.path, spelled.value), origin, `${node?.key ?? 'workflow'}:${path.join('.')}`);
+    };
     return {
       readonly: this.session.readonly,
+      language,
       expressions: (before) => complete(before, scope(), false),
       templates: (before) => complete(before, scope(), true),
+      get: (path) => valueAt(values(), path),
+      set: (path, value) => write(path, value, 'form'),
+      reshape: (path, value) => write(path, value, 'command'),
     };
+  }
+
+  private nameField(name: unknown, node: GraphNode): HTMLElement {
+    const input = el('input', { type: 'text', id: 'ds-name', autocomplete: 'off', placeholder: node.id ?? '', readonly: this.session.readonly });
+    input.value = typeof name === 'string' ? name : '';
+    input.addEventListener('input', () => this.session.run(setField(node.key, ['name'], input.value.trim() || undefined), 'form', `${node.key}:name`));
+    return el('div', { class: 'ds-field', 'data-path': 'name' }, el('label', { class: 'ds-label', for: 'ds-name' }, 'Name'), input, el('p', { class: 'ds-problem', hidden: true }));
   }
 
   private idField(node: GraphNode): HTMLElement {
@@ -201,48 +210,37 @@ export class Form {
   }
 
   /** Keys without a field, as they stand in the text. */
-  private rest(fields: Record<string, unknown>, sections: readonly Section[], base: Path, type: string, skip: ReadonlySet<string> = new Set()): HTMLElement[] {
-    const offset = base.length === 1 ? 1 : 0;
-    const covered = new Set(sections.flatMap((s) => s.fields.map((field) => field.path.slice(offset).join('.'))));
-    const left = leftOver(fields, covered, type).filter(([path]) => !(offset === 0 && handledKeys.has(path[0]!)) && !skip.has(path[0]!));
+  private rest(of: (language: Language) => Unknown[], base: Path): HTMLElement[] {
+    const left = this.language ? of(this.language) : [];
     if (left.length === 0) return [];
     return [el('div', { class: 'ds-section ds-rest' }, el('h3', {}, 'Only in the YAML'),
-      ...left.map(([path, value]) => el('div', { class: 'ds-rest-item' },
+      ...left.map(({ path, value }) => el('div', { class: 'ds-rest-item' },
         el('div', {}, el('code', {}, path.join('.')), el('pre', {}, blockOf(value))),
         el('button', { type: 'button', class: 'ds-link', onclick: () => this.hooks.showInText([...base, ...path]) }, 'Edit in YAML'))))];
   }
 }
 
-/** Fields that no control covers: whole keys, or parts of the type's block. */
-function leftOver(fields: Record<string, unknown>, covered: ReadonlySet<string>, type: string): [string[], unknown][] {
-  const starts = (name: string) => [...covered].some((c) => c === name || c.startsWith(`${name}.`));
-  const left: [string[], unknown][] = [];
-  const visit = (map: Record<string, unknown>, path: string[]) => {
-    for (const [key, value] of Object.entries(map)) {
-      const here = [...path, camelKey(key)];
-      const name = here.join('.');
-      if (covered.has(name) || (type === 'for_each' && (name === 'for_each.activities' || name === 'for_each.activity'))) continue;
-      if (starts(name) && isRecord(value)) visit(value, here);
-      else if (!(name === 'retry' && typeof value === 'number')) left.push([here, value]);
-    }
-  };
-  visit(fields, []);
-  return left;
-}
-
-function camelKey(key: string): string {
-  return key === 'for_each' ? key : key.replace(/_([a-z])/g, (_, c: string) => c.toUpperCase());
-}
-
+/** The value at a path, keys in snake_case found as well; `retry: 3` is read as attempts. */
 function valueAt(fields: Record<string, unknown>, path: Path): unknown {
-  if (path[0] === 'retry' && typeof fields.retry === 'number') return path[1] === 'attempts' ? fields.retry : undefined;
   let value: unknown = fields;
-  for (const step of path) {
-    if (!isRecord(value)) return undefined;
-    const snake = String(step).replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
-    value = value[step] ?? value[snake];
+  for (const [i, step] of path.entries()) {
+    if (typeof value === 'number' && path[i - 1] === 'retry') return step === 'attempts' ? value : undefined;
+    if (Array.isArray(value)) value = value[Number(step)];
+    else if (isRecord(value)) value = value[step] ?? value[String(step).replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)];
+    else return undefined;
   }
   return value;
+}
+
+/** `retry: 3` is short for `retry: {attempts: 3}`: a second field of it needs the long form. */
+function spellOut(fields: Record<string, unknown>, path: Path, value: unknown): { path: Path; value: unknown } {
+  const at = path.lastIndexOf('retry');
+  const short = at < 0 || at !== path.length - 2 ? undefined : valueAt(fields, path.slice(0, -1));
+  if (typeof short !== 'number') return { path, value };
+  const retry = path.slice(0, -1);
+  const key = String(path.at(-1));
+  if (key === 'attempts') return { path: retry, value };
+  return { path: retry, value: value === undefined ? short : { attempts: short, [key]: value } };
 }
 
 /** A problem's path counted from what the form shows; null when it lies elsewhere. */

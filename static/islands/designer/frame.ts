@@ -25,6 +25,7 @@ export interface Parts {
   empty: HTMLElement;
   stale: HTMLElement;
   state: HTMLElement;
+  people: HTMLElement;
   notices: HTMLElement;
   tabs: HTMLElement[];
 }
@@ -41,8 +42,9 @@ export function build(d: Designer, form: HTMLElement, outlineList: HTMLElement):
   codeChoice.addEventListener('change', () => void d.pickCode(codeChoice.value as CodePlace));
   const problemsButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-problem-count', 'aria-expanded': 'false', 'aria-controls': 'ds-problems', title: 'Problems (P)', onclick: () => d.toggleProblems() }, 'Checking …');
   const state = el('span', { class: 'ds-state', role: 'status' });
+  const people = el('ul', { class: 'ds-people', hidden: true });
   const bar = el('div', { class: 'ds-bar', role: 'toolbar', 'aria-label': 'Designer' },
-    undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), state,
+    undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), people, state,
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'All commands (Ctrl+K)', onclick: () => d.openCommands() }, 'Commands'),
     el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: 'Keys (?)', onclick: () => d.openKeys() }, '?'));
@@ -68,6 +70,6 @@ export function build(d: Designer, form: HTMLElement, outlineList: HTMLElement):
   const work = el('div', { class: 'ds-work' }, side, outline, el('div', { class: 'ds-middle' }, canvas, problems, code), details);
   return {
     all: [bar, el('div', { class: 'ds-tabs', role: 'tablist', 'aria-label': 'Panes' }, ...tabs), notices, work],
-    canvas, palette: side, outline, outlineButton, code, codeChoice, problems, problemList: problemBody, problemsButton, undo, redo, empty, stale, state, notices, tabs,
+    canvas, palette: side, outline, outlineButton, code, codeChoice, problems, problemList: problemBody, problemsButton, undo, redo, empty, stale, state, people, notices, tabs,
   };
 }

@@ -1,15 +1,51 @@
-// Two changes of one text: both kept when they lie apart. Pure, by lines.
+// Two changes of one text, put together by lines (a three-way merge): what lies
+// apart is kept from both sides, what touches the same lines is a clash. Pure.
+
+/** Lines that both sides changed, each in its own way; null = that side took them away. */
+export interface Clash {
+  base: string | null;
+  mine: string | null;
+  theirs: string | null;
+}
+
+/** Parts of the merged text in order. */
+export interface Merged {
+  parts: (string | Clash)[];
+  clashes: Clash[];
+}
+
+/** Puts both sides' changes together. */
+export function merge(base: string, mine: string, theirs: string): Merged {
+  const lines = base.split('\n');
+  const sides = [hunks(lines, mine.split('\n')), hunks(lines, theirs.split('\n'))] as const;
+  const parts: (string | Clash)[] = [];
+  const keep = (kept: readonly string[]) => kept.length > 0 && parts.push(kept.join('\n'));
+  let done = 0;
+  for (const { from, to } of regions(sides)) {
+    keep(lines.slice(done, from));
+    const [m, t] = sides.map((side) => within(lines, side, from, to)) as [string[], string[]];
+    const b = lines.slice(from, to);
+    if (same(m, t) || same(t, b)) keep(m);
+    else if (same(m, b)) keep(t);
+    // Both added lines at one place: theirs come first, since they were saved first.
+    else if (from === to) keep([...t, ...m]);
+    else parts.push({ base: joined(b), mine: joined(m), theirs: joined(t) });
+    done = to;
+  }
+  keep(lines.slice(done));
+  return { parts, clashes: parts.filter((p) => typeof p !== 'string') };
+}
+
+/** The text with each clash decided; as many decisions as clashes. */
+export function decide(merged: Merged, decisions: readonly ('mine' | 'theirs')[]): string {
+  let next = 0;
+  return merged.parts.map((p) => (typeof p === 'string' ? p : p[decisions[next++] ?? 'mine'])).filter((p) => p !== null).join('\n');
+}
 
 /** The text with both sides' changes, or null when they touch the same lines. */
 export function mergeLines(base: string, mine: string, theirs: string): string | null {
-  if (mine === theirs || theirs === base) return mine;
-  if (mine === base) return theirs;
-  const lines = base.split('\n');
-  const m = hunk(lines, mine.split('\n'));
-  const t = hunk(lines, theirs.split('\n'));
-  const [first, second] = m.from <= t.from ? [m, t] : [t, m];
-  if (first.to >= second.from) return null;
-  return [...lines.slice(0, first.from), ...first.lines, ...lines.slice(first.to, second.from), ...second.lines, ...lines.slice(second.to)].join('\n');
+  const merged = merge(base, mine, theirs);
+  return merged.clashes.length === 0 ? decide(merged, []) : null;
 }
 
 interface Hunk {
@@ -19,11 +55,87 @@ interface Hunk {
   lines: string[];
 }
 
-/** All changes of a side as one hunk. */
-function hunk(base: string[], side: string[]): Hunk {
+/** Ranges of the base that a side changed; those of both sides that overlap are one. */
+function regions(sides: readonly [Hunk[], Hunk[]]): { from: number; to: number }[] {
+  const all = [...sides[0], ...sides[1]].sort((a, b) => a.from - b.from || a.to - b.to);
+  const found: { from: number; to: number }[] = [];
+  for (const { from, to } of all) {
+    const last = found.at(-1);
+    if (last && (from < last.to || (from === last.from && to === last.to))) last.to = Math.max(last.to, to);
+    else found.push({ from, to });
+  }
+  return found;
+}
+
+/** A side's lines in place of the base's from…to; lines added at the rim of a range are a range of their own. */
+function within(base: string[], side: readonly Hunk[], from: number, to: number): string[] {
+  const out: string[] = [];
+  let at = from;
+  for (const hunk of side) {
+    const adds = hunk.from === hunk.to;
+    const inside = from === to || adds ? adds && (from === to ? hunk.from === from : hunk.from > from && hunk.from < to) : hunk.from >= from && hunk.to <= to;
+    if (!inside) continue;
+    out.push(...base.slice(at, hunk.from), ...hunk.lines);
+    at = hunk.to;
+  }
+  return [...out, ...base.slice(at, to)];
+}
+
+/** How one text became another: runs of replaced lines. */
+function hunks(a: string[], b: string[]): Hunk[] {
   let head = 0;
-  while (head < base.length && head < side.length && base[head] === side[head]) head++;
+  while (head < a.length && head < b.length && a[head] === b[head]) head++;
   let tail = 0;
-  while (tail < base.length - head && tail < side.length - head && base[base.length - 1 - tail] === side[side.length - 1 - tail]) tail++;
-  return { from: head, to: base.length - tail, lines: side.slice(head, side.length - tail) };
+  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+  const [endA, endB] = [a.length - tail, b.length - tail];
+  const kept = keptLines(a.slice(head, endA), b.slice(head, endB)).map(([i, j]) => [i + head, j + head] as const);
+  const found: Hunk[] = [];
+  let [fromA, fromB] = [head, head];
+  for (const [i, j] of [...kept, [endA, endB] as const]) {
+    if (i > fromA || j > fromB) found.push({ from: fromA, to: i, lines: b.slice(fromB, j) });
+    [fromA, fromB] = [i + 1, j + 1];
+  }
+  return found;
+}
+
+/** More differences than this are shown as one. */
+const mostSteps = 1500;
+
+/** Pairs of lines that both texts have, in order: Myers' greedy search, which costs length times differences. */
+function keptLines(a: string[], b: string[]): [number, number][] {
+  const reach = new Map<number, number>([[1, 0]]);
+  const trail: Map<number, number>[] = [];
+  for (let d = 0; d <= Math.min(a.length + b.length, mostSteps); d++) {
+    trail.push(new Map(reach));
+    for (let k = -d; k <= d; k += 2) {
+      const down = k === -d || (k !== d && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
+      let x = down ? reach.get(k + 1)! : reach.get(k - 1)! + 1;
+      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
+      reach.set(k, x);
+      if (x >= a.length && x - k >= b.length) return walkBack(trail, a.length, b.length);
+    }
+  }
+  return [];
+}
+
+function walkBack(trail: readonly Map<number, number>[], x: number, y: number): [number, number][] {
+  const pairs: [number, number][] = [];
+  for (let d = trail.length - 1; d >= 0; d--) {
+    const reach = trail[d]!;
+    const k = x - y;
+    const down = k === -d || (k !== d && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
+    const before = down ? k + 1 : k - 1;
+    const [px, py] = [reach.get(before)!, reach.get(before)! - before];
+    while (x > px && y > py && x > 0 && y > 0) pairs.push([--x, --y]);
+    if (d > 0) [x, y] = [px, py];
+  }
+  return pairs.reverse();
+}
+
+function joined(lines: readonly string[]): string | null {
+  return lines.length === 0 ? null : lines.join('\n');
+}
+
+function same(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((line, i) => line === b[i]);
 }

@@ -24,6 +24,12 @@ const words: Readonly<Record<string, string>> = {
   human: 'approval task person form ask',
   for_each: 'loop map items fan-out parallel',
   workflow: 'child sub call',
+  script: 'code javascript python bash function',
+  sql: 'database query select insert',
+  email: 'mail send notify message',
+  ai: 'prompt model llm chat',
+  emit: 'publish event send',
+  worker: 'remote task queue',
   fail: 'error stop throw',
   end: 'finish complete return',
 };

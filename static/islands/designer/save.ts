@@ -2,7 +2,7 @@
 // browser's storage, so that a killed tab loses nothing. Somebody else's save is
 // never overwritten without a person saying so.
 
-import { mergeLines } from './merge';
+import { decide, merge, type Merged } from './merge';
 import type { Checked, Saved, Server } from './server';
 
 const saveAfter = 900; // ms without a change
@@ -12,8 +12,8 @@ const retryAfter = 5000; // ms after a failure
 export interface Conflict {
   theirs: string;
   etag: string;
-  /** Both sides' changes together; null when they touch the same lines. */
-  merged: string | null;
+  /** Both sides' changes put together, with the places that both changed. */
+  merged: Merged;
 }
 
 export interface SaveHooks {
@@ -22,11 +22,15 @@ export interface SaveHooks {
   state(words: string, trouble: boolean): void;
   checked(text: string, checked: Checked): void;
   conflict(conflict: Conflict): void;
+  /** Takes over a text that holds both sides' changes, unless it would not be a workflow any more. */
+  merge(text: string): boolean;
 }
 
 interface Kept {
   text: string;
   etag: string | null;
+  /** The draft that the text was changed from. */
+  base?: string;
 }
 
 export class Autosave {
@@ -130,10 +134,23 @@ export class Autosave {
 
   private clash(theirs: string, etag: string): void {
     if (theirs === this.hooks.text()) return this.acceptBase(theirs, etag);
+    const merged = merge(this.saved, this.hooks.text(), theirs);
+    if (merged.clashes.length === 0 && this.hooks.merge(decide(merged, []))) return this.acceptBase(theirs, etag);
     this.stopped = true;
     this.hooks.state('Not saved: the draft was changed elsewhere', true);
-    this.hooks.conflict({ theirs, etag, merged: mergeLines(this.saved, this.hooks.text(), theirs) });
+    this.hooks.conflict({ theirs, etag, merged });
   }
+
+  /** Somebody else saved: takes their changes over now, rather than at the next save. */
+  async follow(etag: string): Promise<void> {
+    while (this.running) await this.running;
+    if (this.stopped || bare(etag) === bare(this.etag)) return;
+    const now = await this.server.draft();
+    if (!now || this.running || this.stopped || bare(now.etag) === bare(this.etag)) return;
+    this.clash(now.text, now.etag);
+  }
+
+
 
   private schedule(ms: number): void {
     clearTimeout(this.timer);
@@ -142,10 +159,15 @@ export class Autosave {
 
   private keep(): void {
     try {
-      if (this.dirty) localStorage.setItem(this.key, JSON.stringify({ text: this.hooks.text(), etag: this.etag } satisfies Kept));
+      if (this.dirty) localStorage.setItem(this.key, JSON.stringify({ text: this.hooks.text(), etag: this.etag, base: this.saved } satisfies Kept));
       else localStorage.removeItem(this.key);
     } catch {
       // Storage is full or switched off: the server's copy is all there is.
     }
   }
+}
+
+/** An etag without its quotes: headers have them, JSON has not. */
+function bare(etag: string | null): string {
+  return (etag ?? '').replace(/^(W\/)?"|"$/g, '');
 }

@@ -3,7 +3,7 @@
 
 import { el } from '../graph/dom';
 import { isRecord, isText } from '../graph/model';
-import { namesOf } from './values';
+import { namesOf, valueOf } from './values';
 
 type Schema = Record<string, unknown>;
 
@@ -34,8 +34,9 @@ export function schemaControl(value: unknown, emit: (value: unknown) => void, re
 
   const addRow = (property: Property): HTMLElement => {
     const row = el('div', { class: 'ds-row' }, ...cells(property, readonly, changed));
+    row.append(more(property, readonly, changed));
     if (!readonly) {
-      row.append(el('button', { type: 'button', class: 'ds-icon', 'aria-label': `Remove ${property.name || 'field'}`, title: 'Remove', onclick: () => {
+      row.querySelector('.ds-check')!.after(el('button', { type: 'button', class: 'ds-icon', 'aria-label': `Remove ${property.name || 'field'}`, title: 'Remove', onclick: () => {
         properties.splice(properties.indexOf(property), 1);
         row.remove();
         changed();
@@ -78,6 +79,47 @@ function cells(property: Property, readonly: boolean, changed: () => void): HTML
   required.checked = property.required;
   required.addEventListener('change', () => ((property.required = required.checked), changed()));
   return [el('div', { class: 'ds-cell' }, name), el('div', { class: 'ds-cell' }, type), el('label', { class: 'ds-check' }, required, 'required'), choices];
+}
+
+/** What a person filling in the form sees and may give; the keys of JSON Schema behind it. */
+const details: readonly (readonly [key: string, label: string, read: (text: string, schema: Schema) => unknown])[] = [
+  ['title', 'Label', text],
+  ['description', 'Help', text],
+  ['default', 'Default', (t, schema) => (schema.type === 'string' ? text(t) : t === '' ? undefined : valueOf(t))],
+  ['minimum', 'Least', number],
+  ['maximum', 'Most', number],
+  ['minLength', 'Shortest', number],
+  ['maxLength', 'Longest', number],
+  ['pattern', 'Pattern', text],
+  ['format', 'Format', text],
+];
+
+/** The finer points of one property, folded away until one is set. */
+function more(property: Property, readonly: boolean, changed: () => void): HTMLElement {
+  const put = (key: string, value: unknown) => {
+    const { [key]: _, ...rest } = property.schema;
+    property.schema = value === undefined ? rest : { ...rest, [key]: value };
+    changed();
+  };
+  const inputs = details.map(([key, label, read]) => {
+    const input = el('input', { type: 'text', 'aria-label': label, placeholder: label.toLowerCase(), autocomplete: 'off', readonly });
+    input.value = property.schema[key] === undefined ? '' : String(property.schema[key]);
+    input.addEventListener('input', () => put(key, read(input.value.trim(), property.schema)));
+    return el('label', { class: 'ds-finer' }, label, input);
+  });
+  const secret = el('input', { type: 'checkbox', disabled: readonly });
+  secret.checked = property.schema['x-sensitive'] === true;
+  secret.addEventListener('change', () => put('x-sensitive', secret.checked || undefined));
+  const used = details.some(([key]) => property.schema[key] !== undefined) || secret.checked;
+  return el('details', { class: 'ds-finer-box', open: used }, el('summary', {}, 'More about this field'), ...inputs, el('label', { class: 'ds-check' }, secret, 'sensitive: encrypted and masked'));
+}
+
+function text(value: string): string | undefined {
+  return value === '' ? undefined : value;
+}
+
+function number(value: string): number | undefined {
+  return value === '' || Number.isNaN(Number(value)) ? undefined : Number(value);
 }
 
 function retyped(schema: Schema, type: string, choices: string[]): Schema {

@@ -1,6 +1,7 @@
 // The designer's calls to the server: the draft and the validator.
 
 import type { ServerProblem } from './problems';
+import { Language, type Schema } from './schema';
 
 export interface Checked {
   valid: boolean;
@@ -43,6 +44,16 @@ export class Server {
     }
   }
 
+  /** The fields that forms are made of; null when they cannot be had. */
+  async language(): Promise<Language | null> {
+    try {
+      const answer = await fetch('/api/v1/schema/workflow.json');
+      return answer.ok ? new Language((await answer.json()) as Schema) : null;
+    } catch {
+      return null;
+    }
+  }
+
   private get draftPath(): string {
     return `${this.base}/${encodeURIComponent(this.name)}/draft`;
   }
@@ -50,8 +61,18 @@ export class Server {
   private async stale(answer: Response): Promise<Saved> {
     const body = (await answer.json().catch(() => ({}))) as { text?: string; etag?: string };
     if (typeof body.text === 'string' && body.etag) return { kind: 'stale', text: body.text, etag: body.etag };
-    const now = await fetch(this.draftPath, { headers: { Accept: 'application/yaml' } });
-    return { kind: 'stale', text: now.ok ? await now.text() : '', etag: now.headers.get('ETag') ?? '' };
+    const now = await this.draft();
+    return { kind: 'stale', text: now?.text ?? '', etag: now?.etag ?? '' };
+  }
+
+  /** The draft as it is saved now; null when it cannot be had. */
+  async draft(): Promise<{ text: string; etag: string } | null> {
+    try {
+      const answer = await fetch(this.draftPath, { headers: { Accept: 'application/yaml' } });
+      return answer.ok ? { text: await answer.text(), etag: answer.headers.get('ETag') ?? '' } : null;
+    } catch {
+      return null;
+    }
   }
 }
 

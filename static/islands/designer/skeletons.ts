@@ -20,6 +20,12 @@ export const skeletons: Readonly<Record<string, Skeleton>> = {
   },
   for_each: { id: 'for_each_item', fields: { for_each: { items: '[1, 2, 3]', activities: [] } } },
   workflow: { id: 'run_workflow', fields: { workflow: {} } },
+  script: { id: 'run_script', fields: { inputs: { language: 'javascript', source: 'return {}' } } },
+  sql: { id: 'query', fields: { inputs: { connection: 'default', query: 'select 1' } } },
+  email: { id: 'send_email', fields: { inputs: { to: ['someone@example.com'], subject: 'About your order' } } },
+  ai: { id: 'ask_model', fields: { inputs: { connection: 'default', prompt: 'Say hello' } } },
+  emit: { id: 'emit_event', fields: { emit: { name: 'something.happened' } } },
+  worker: { id: 'work', fields: { inputs: { task: 'render' } } },
   fail: { id: 'stop', fields: { fail: { error: 'workflow.stopped' } } },
   end: { id: 'finish', fields: {} },
 };

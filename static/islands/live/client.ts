@@ -9,6 +9,10 @@ export interface Watch {
   seq: number;
   /** Something changed up to `seq`: read it and show it. */
   changed(seq: number): void;
+  /** The state itself, for topics whose frames carry it. */
+  state?(state: unknown): void;
+  /** Tells others of the team that this workflow is being worked on here. */
+  editing?: boolean;
   /** Whether the page is live; called on every change of that. */
   live?(live: boolean): void;
 }
@@ -25,6 +29,8 @@ export class LiveClient {
   private polling = 0;
   private grace = 0;
   private closed = false;
+  /** Of the socket, as the server names it; "" without one. */
+  id = '';
   /** Milliseconds that the server's clock is ahead of ours. */
   clockOffset = 0;
 
@@ -67,16 +73,18 @@ export class LiveClient {
   }
 
   private subscribe(sid: string, watch: Watch): void {
-    this.send({ type: 'sub', sid, topic: watch.topic, from: null });
+    this.send({ type: 'sub', sid, topic: watch.topic, from: null, ...(watch.editing ? { editing: true } : {}) });
   }
 
   private receive(frame: Frame): void {
+    if (frame.type === 'welcome') this.id = frame.connId;
     if (frame.type === 'welcome') this.clockOffset = Date.parse(frame.now) - Date.now();
     if (frame.type === 'ping') this.send({ type: 'pong' });
     for (const [sid, watch] of this.watches) {
       if ('sid' in frame && frame.sid !== sid) continue;
       const effect = effectOf(frame, sid, watch.seq);
       if (effect.kind === 'apply') watch.seq = effect.seq;
+      if (effect.kind === 'apply' && frame.type === 'snap') watch.state?.(frame.state);
       if (effect.kind === 'apply') watch.changed(effect.seq);
       if (effect.kind === 'gap') watch.changed(effect.head);
     }

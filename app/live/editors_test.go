@@ -1,0 +1,65 @@
+package live
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"weftline/engine"
+)
+
+func (h *history) Workflow(_ context.Context, _ engine.Who, name string) (engine.Workflow, error) {
+	return engine.Workflow{Name: name}, nil
+}
+
+func (h *history) Draft(context.Context, engine.Who, string) (engine.Draft, error) {
+	return engine.Draft{ETag: "e1"}, nil
+}
+
+// editors waits for the state of the topic that lists n editors, and answers their ids.
+func (c *client) editors(n int) map[string]bool {
+	c.t.Helper()
+	for {
+		state := c.read("snap")["state"].(map[string]any)
+		if state["draftEtag"] != "e1" {
+			c.t.Fatalf("%v", state)
+		}
+		list := state["editing"].([]any)
+		if len(list) != n {
+			continue
+		}
+		ids := map[string]bool{}
+		for _, each := range list {
+			ids[each.(map[string]any)["id"].(string)] = each.(map[string]any)["user"] == "ann"
+		}
+		return ids
+	}
+}
+
+func TestWhoHasAWorkflowOpenIsToldToTheOthers(t *testing.T) {
+	w := newWorld(t)
+	edit := func() *client {
+		c, _, err := w.dial(t, http.Header{"Authorization": {"Bearer good"}}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		frame := subscribe("s", "workflow:orders", nil)
+		frame["editing"] = true
+		c.send(frame)
+		return c
+	}
+	first := edit()
+	first.editors(1)
+	reader := w.connect(t)
+	reader.send(subscribe("s", "workflow:orders", nil))
+	reader.editors(1)
+	second := edit()
+	if ids := first.editors(2); len(ids) != 2 {
+		t.Fatalf("%v", ids)
+	}
+	reader.editors(2)
+	second.Close()
+	first.editors(1)
+	first.send(map[string]any{"type": "unsub", "sid": "s"})
+	reader.editors(0)
+}
