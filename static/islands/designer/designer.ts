@@ -24,6 +24,7 @@ import { Session } from './session';
 import { openCommands, openKeys } from './sheet';
 import { Speaker } from './speak';
 import { starterText } from './starter';
+import { TestPanel } from './test-panel';
 
 export interface DesignerData {
   name: string;
@@ -49,6 +50,7 @@ export class Designer {
   readonly view: GraphView;
   readonly authoring: Authoring;
   readonly save: Autosave;
+  readonly test: TestPanel;
   private readonly form: Form;
   private readonly outline: Outline;
   private readonly speaker: Speaker;
@@ -66,13 +68,20 @@ export class Designer {
     this.authoring = new Authoring(this.session);
     this.form = new Form(this.session, { showInText: (path) => this.showPath(path) });
     this.outline = new Outline(this.session);
+    this.server = new Server(data.name);
+    this.test = new TestPanel(this.session, this.server, `weftline:pins:${page.team}:${data.name}`, {
+      view: () => this.view,
+      choose: (key) => this.choose(key),
+      opened: () => this.toggleProblems(false),
+    });
     this.parts = build(this, this.form.element, this.outline.element);
+    this.parts.problems.after(this.test.element);
+    this.form.element.after(this.test.aside);
     page.host.replaceChildren(...this.parts.all);
     page.host.classList.add('ds');
     page.host.dataset.pane = 'canvas';
     page.host.dataset.code = rememberedPlace();
     this.speaker = new Speaker(page.host);
-    this.server = new Server(data.name);
     this.save = new Autosave(this.server, {
       text: () => this.session.text,
       state: (words, trouble) => this.showState(words, trouble),
@@ -143,6 +152,12 @@ export class Designer {
     else this.form.focusFirst();
   }
 
+  /** Selects an activity and brings it into view. */
+  choose(key: string): void {
+    this.session.select([key]);
+    this.view.reveal(key);
+  }
+
   openCommands(): void {
     openCommands(this);
   }
@@ -164,6 +179,7 @@ export class Designer {
   }
 
   toggleProblems(show = this.parts.problems.hidden): void {
+    if (show && !this.test.element.hidden) this.test.toggle(false);
     this.parts.problems.hidden = !show;
     this.parts.problemsButton.setAttribute('aria-expanded', String(show));
   }
@@ -269,10 +285,7 @@ export class Designer {
 
   private async showProblem(problem: Problem): Promise<void> {
     const key = nodeOf(this.session.graph, problem);
-    if (key !== null) {
-      this.session.select([key]);
-      this.view.reveal(key);
-    }
+    if (key !== null) this.choose(key);
     await this.showText(problem.from, problem.to);
   }
 

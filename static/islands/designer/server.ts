@@ -1,5 +1,6 @@
 // The designer's calls to the server: the draft and the validator.
 
+import type { Plan } from './plan';
 import type { ServerProblem } from './problems';
 import { Language, type Schema } from './schema';
 
@@ -39,6 +40,37 @@ export class Server {
     try {
       const answer = await send(`${this.base}/validate`, 'POST', text);
       return answer.ok ? checkedOf((await answer.json()) as Partial<Checked>) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** What would happen, without any effect. */
+  async plan(definition: string, input: unknown, mocks: Record<string, unknown>): Promise<Plan | { refused: string }> {
+    try {
+      const answer = await send(`${this.base}/${encodeURIComponent(this.name)}/plan`, 'POST', JSON.stringify({ definition, input, mocks }), { 'Content-Type': 'application/json' });
+      const body = (await answer.json()) as Partial<Plan> & { detail?: string; title?: string; errors?: { message?: string; line?: number; path?: string }[] };
+      if (answer.ok) return { status: '', steps: [], edges: [], problems: [], ...body } as Plan;
+      const first = body.errors?.[0];
+      return { refused: [body.detail ?? body.title ?? `The server answered ${answer.status}`, first && `${first.path ?? ''} ${first.message ?? ''}`.trim()].filter(Boolean).join(': ') };
+    } catch {
+      return { refused: 'The server cannot be reached.' };
+    }
+  }
+
+  /** The newest executions of this workflow. */
+  async executions(): Promise<{ id: string; status: string; startedAt: string }[]> {
+    return (await this.read<{ items?: { id: string; status: string; startedAt: string }[] }>(`/api/v1/executions?workflow=${encodeURIComponent(this.name)}&limit=20`))?.items ?? [];
+  }
+
+  async execution(id: string): Promise<unknown> {
+    return this.read(`/api/v1/executions/${encodeURIComponent(id)}`);
+  }
+
+  private async read<T>(address: string): Promise<T | null> {
+    try {
+      const answer = await fetch(address);
+      return answer.ok ? ((await answer.json()) as T) : null;
     } catch {
       return null;
     }

@@ -55,6 +55,7 @@ export class GraphView {
   private states: ReadonlyMap<string, NodeState> = new Map();
   private diff: ReadonlyMap<string, DiffKind> = new Map();
   private badges: ReadonlyMap<string, Badge> = new Map();
+  private lit: ReadonlyMap<string, boolean> = new Map();
   private selected: string[] = [];
   private selectedEdge: string | null = null;
   private active: string | null = null;
@@ -106,6 +107,12 @@ export class GraphView {
   /** Marks of a running or ended execution, by activity id. */
   setStates(states: ReadonlyMap<string, NodeState>): void {
     this.states = states;
+    this.redraw();
+  }
+
+  /** Edges that a plan takes or does not take, by key. */
+  setLit(lit: ReadonlyMap<string, boolean>): void {
+    this.lit = lit;
     this.redraw();
   }
 
@@ -383,7 +390,7 @@ export class GraphView {
   private dressEdge(group: SVGGElement, key: string, from: string, to: string, kind: string): void {
     const near = this.selected.includes(from) || this.selected.includes(to);
     group.setAttribute('class', `gv-edge gv-${kind}${key === this.selectedEdge ? ' gv-chosen' : near ? ' gv-near' : ''}`);
-    const flow = this.flow(from, to);
+    const flow = this.flow(key, from, to);
     if (flow) group.dataset.flow = flow;
     else delete group.dataset.flow;
     const diff = this.diff.get(key);
@@ -396,7 +403,9 @@ export class GraphView {
   }
 
   /** In an execution an edge was passed once its target left "pending" for anything but a skip. */
-  private flow(from: string, to: string): string | null {
+  private flow(key: string, from: string, to: string): string | null {
+    const lit = this.lit.get(key);
+    if (lit !== undefined) return lit ? 'passed' : 'dead';
     if (this.options.mode !== 'live') return null;
     const target = this.states.get(to)?.state ?? 'pending';
     const source = this.states.get(from)?.state ?? 'pending';

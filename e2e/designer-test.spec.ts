@@ -1,0 +1,58 @@
+// Trying out where it is drawn: the plan lights the path and shows what each activity
+// would be given, with pinned data and without any effect.
+import { expect, test } from "./quiet";
+import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
+
+const text = workflow(`
+- id: look_up
+  type: http
+  inputs: {url: "https://127.0.0.1:9/\${{ inputs.id }}"}
+- id: decide
+  type: switch
+  needs: [look_up]
+  switch:
+    cases:
+      - {name: large, when: activities.look_up.outputs.body.total > 100}
+    default: small
+- id: tell
+  type: set
+  needs: [decide.large]
+  outputs: {words: '"big: " + string(activities.look_up.outputs.body.total)'}
+- id: note
+  type: set
+  needs: [decide.small]
+  outputs: {words: '"small"'}
+`, "  input:\n    type: object\n    required: [id]\n    properties:\n      id: {type: string}\n");
+
+test("a plan stops where data is missing, and with pinned data lights the path", async ({ page, expectNoise }) => {
+  expectNoise(/422/); // the empty input does not fit
+  const name = await openText(page, text);
+  const designer = new DesignerPage(page);
+  const before = await draftOf(page, name);
+  await page.getByRole("button", { name: "Try out" }).click();
+  const panel = page.getByRole("region", { name: "Try out" });
+  await panel.getByLabel("Input (YAML)").fill("id: A7");
+  await expect(panel).toContainText("something has to be pinned");
+  await designer.fit();
+  await expect(designer.node("look_up")).toHaveAttribute("data-state", "waiting");
+  await designer.card("look_up").click();
+  await expect(page.getByLabel("Resolved inputs")).toContainText("https://127.0.0.1:9/A7");
+  await page.getByLabel("Pinned: what it gives (YAML)").fill("status: 200\nheaders: {}\nbody: {total: 250}");
+  await expect(panel).toContainText("would end as completed");
+  await expect(designer.node("tell")).toHaveAttribute("data-state", "completed");
+  await expect(designer.node("note")).toHaveAttribute("data-state", "skipped");
+  await expect(page.locator('.gv-edge[data-edge="decide.large->tell"]')).toHaveAttribute("data-flow", "passed");
+  await expect(page.locator('.gv-edge[data-edge="decide.small->note"]')).toHaveAttribute("data-flow", "dead");
+  await page.screenshot({ path: "shots/designer-try-out.png" });
+
+  // Only up to one activity, and again after a reload: the pins are kept, the draft is not touched.
+  await designer.card("decide").click();
+  await panel.getByRole("button", { name: "Plan to the selected activity" }).click();
+  await expect(designer.node("tell")).not.toHaveAttribute("data-state", "completed");
+  await page.reload();
+  await page.getByRole("button", { name: "Try out" }).click();
+  await expect(panel).toContainText("would end as completed");
+  expect(await draftOf(page, name)).toBe(before);
+  await panel.getByRole("button", { name: "Close" }).click();
+  await expect(designer.node("tell")).not.toHaveAttribute("data-state", /./);
+});

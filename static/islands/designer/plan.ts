@@ -1,0 +1,80 @@
+// A plan as the server answers it: what would happen, without any effect. Here it
+// becomes marks on the canvas. Pure.
+
+import { drawnPort, edgeKey, isRecord, isText, plainPort, upstream, type Graph } from '../graph/model';
+import type { NodeState } from '../graph/node-view';
+
+export interface PlanStep {
+  activity: string;
+  item?: string;
+  hook?: string;
+  status: string;
+  inputs?: unknown;
+  outputs?: unknown;
+  outcome?: string;
+  error?: { type?: string; message?: string } | null;
+  skipReason?: string;
+  mocked?: boolean;
+  assumed?: boolean;
+  needsMock?: boolean;
+}
+
+export interface Plan {
+  status: string;
+  output?: unknown;
+  duration?: string;
+  error?: { message?: string; activity?: string } | null;
+  steps: PlanStep[];
+  edges: { from: string; to: string; port?: string; lit: boolean }[];
+  problems: { message?: string; path?: string }[];
+}
+
+/** The step of an activity; of a loop's body the first item's. */
+export function stepOf(plan: Plan, key: string): PlanStep | undefined {
+  return plan.steps.find((s) => s.activity === key);
+}
+
+/** Marks for the canvas; up to one activity only, when one is given. */
+export function statesOf(plan: Plan, graph: Graph, until: string | null): Map<string, NodeState> {
+  const within = until === null ? null : upstream(graph, until);
+  const states = new Map<string, NodeState>();
+  for (const step of plan.steps) {
+    if (states.has(step.activity) || (within && !within.has(step.activity) && !within.has(parentOf(graph, step.activity)))) continue;
+    states.set(step.activity, { state: step.needsMock ? 'waiting' : step.status, label: wordsOf(step), detail: step.skipReason ?? step.error?.message ?? wordsOf(step) });
+  }
+  return states;
+}
+
+/** Whether each edge of the graph was taken, by its key. */
+export function litOf(plan: Plan, graph: Graph): Map<string, boolean> {
+  const nodes = new Map(graph.nodes.map((n) => [n.key, n]));
+  return new Map(plan.edges.flatMap((e) => {
+    const source = nodes.get(e.from);
+    return source ? [[edgeKey(e.from, drawnPort(source, e.port ?? plainPort), e.to), e.lit] as const] : [];
+  }));
+}
+
+export function wordsOf(step: PlanStep): string {
+  if (step.needsMock) return 'stops here: pin what it gives';
+  if (step.status === 'skipped') return 'skipped';
+  if (step.error?.type) return `fails: ${step.error.type}`;
+  const how = step.mocked ? ', pinned' : step.assumed ? ', assumed' : '';
+  return `${step.outcome ?? step.status}${how}`;
+}
+
+/** What a past execution gave, as pins: its input and the outputs of each completed activity. */
+export function pinsOf(execution: unknown): { input: unknown; mocks: Record<string, unknown> } {
+  const e = isRecord(execution) ? execution : {};
+  const mocks: Record<string, unknown> = {};
+  for (const [id, activity] of Object.entries(isRecord(e.activities) ? e.activities : {})) {
+    if (!isRecord(activity)) continue;
+    const error = isRecord(activity.error) ? activity.error.type : undefined;
+    if (activity.status === 'completed' && isRecord(activity.output)) mocks[id] = activity.output;
+    else if (isText(error)) mocks[id] = { error };
+  }
+  return { input: e.input ?? {}, mocks };
+}
+
+function parentOf(graph: Graph, key: string): string {
+  return graph.nodes.find((n) => n.key === key)?.parent ?? '';
+}
