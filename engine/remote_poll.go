@@ -163,6 +163,9 @@ func (r *runs) handOut(ctx context.Context, worker uuid.UUID, leased []queue.Lea
 	return items, nil
 }
 
+// inMillis is an instant as the API shows it.
+func inMillis(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
+
 // awaitApplied waits until a message of an execution has become history, on whatever replica.
 func (r *runs) awaitApplied(ctx context.Context, team, execution uuid.UUID, note int64) error {
 	moved := make(chan struct{}, 1)
@@ -195,7 +198,7 @@ func (r *runs) itemOf(ctx context.Context, worker uuid.UUID, l queue.Leased) (Wo
 	fields, _ := call.Input.(map[string]any)
 	task, _ := fields["task"].(string)
 	return WorkItem{LeaseID: l.Lease, WorkerID: worker, Execution: l.Execution, Workflow: l.Workflow, Activity: l.Activity, Task: task, Item: l.Item,
-		Attempt: l.Attempt, Input: fields["input"], IdempotencyKey: errand.IdempotencyKey, ExpiresAt: l.ExpiresAt, Renewable: true,
+		Attempt: l.Attempt, Input: fields["input"], IdempotencyKey: errand.IdempotencyKey, ExpiresAt: inMillis(l.ExpiresAt), Renewable: true,
 		ExecutionMode: errand.Mode, CorrelationID: errand.CorrelationID}, nil
 }
 

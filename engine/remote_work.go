@@ -232,5 +232,5 @@ func (r *runs) RenewWork(ctx context.Context, who Who, lease uuid.UUID, _ WorkPr
 	if !still {
 		return WorkRenewal{}, leaseLost(lease)
 	}
-	return WorkRenewal{LeaseExpiresAt: until}, nil
+	return WorkRenewal{LeaseExpiresAt: inMillis(until)}, nil
 }

@@ -61,6 +61,15 @@ func assignScalar(value any, into reflect.Value, pointer string) error {
 			into.SetInt(whole)
 			return nil
 		}
+	case reflect.Float64:
+		switch number := value.(type) {
+		case float64:
+			into.SetFloat(number)
+			return nil
+		case int64:
+			into.SetFloat(float64(number))
+			return nil
+		}
 	}
 	return mismatch(pointer, into.Type(), value)
 }

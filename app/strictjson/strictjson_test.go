@@ -75,12 +75,14 @@ type target struct {
 	Tags  map[string]string `json:"tags"`
 	Any   any               `json:"any"`
 	List  []target          `json:"list"`
+	Share float64           `json:"share"`
+	Other float64           `json:"other"`
 	Own   string            `json:"-"`
 }
 
 func TestAssign(t *testing.T) {
 	value, err := Parse([]byte(`{"name":"n","count":3,"flag":false,"when":"2026-03-29T00:30:00.000Z","id":"6ba7b810-9dad-11d1-80b4-00c04fd430c8",
-		"tags":{"a":"b"},"any":{"n":9007199254740993},"list":[{"name":"inner"}]}`))
+		"tags":{"a":"b"},"any":{"n":9007199254740993},"list":[{"name":"inner"}],"share":0.5,"other":2}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestAssign(t *testing.T) {
 	}
 	exact := got.Any.(map[string]any)["n"]
 	if got.Name != "n" || got.Count != 3 || got.Flag == nil || *got.Flag || got.When.Minute() != 30 ||
-		got.ID == uuid.Nil || got.Tags["a"] != "b" || exact != int64(9007199254740993) || got.List[0].Name != "inner" {
+		got.ID == uuid.Nil || got.Tags["a"] != "b" || exact != int64(9007199254740993) || got.List[0].Name != "inner" || got.Share != 0.5 || got.Other != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -101,6 +103,7 @@ func TestAssignRefuses(t *testing.T) {
 		`{"Name":"x"}`:            `"Name" is not known`,
 		`{"Own":"x"}`:             `"Own" is not known`,
 		`{"name":1}`:              "/name: expected a string, got a whole number",
+		`{"share":"1"}`:           "/share: expected a number, got a string",
 		`{"count":1.5}`:           "/count: expected a whole number, got a number",
 		`{"list":[{"count":""}]}`: "/list/0/count",
 		`{"list":{}}`:             "/list: expected a list",
