@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/pprof"
 	"strings"
 
 	"weftline/app/config"
@@ -28,6 +29,7 @@ func benchmark(ctx context.Context, t Terminal, args []string) error {
 	flags.IntVar(&options.Instances, "instances", 0, "executions to run; 0 is the workload's own number")
 	flags.IntVar(&options.Workers, "workers", 4, "workers")
 	flags.IntVar(&options.Concurrency, "concurrency", 16, "activities at the same time for each worker")
+	profile := flags.String("cpu-profile", "", "write a processor profile of this process to a file, for go tool pprof")
 	flags.Usage = func() {
 		fmt.Fprintf(t.Out, "Usage: weftline bench WORKLOAD…\n\nWorkloads: %s\n\n", strings.Join(bench.Workloads(), ", "))
 		flags.SetOutput(t.Out)
@@ -42,6 +44,11 @@ func benchmark(ctx context.Context, t Terminal, args []string) error {
 		return err
 	}
 	defer stop()
+	finish, err := startProfile(*profile)
+	if err != nil {
+		return err
+	}
+	defer finish()
 	for _, name := range names {
 		options.Workload = name
 		if err := measure(ctx, server, options, t.Out); err != nil {
@@ -49,6 +56,25 @@ func benchmark(ctx context.Context, t Terminal, args []string) error {
 		}
 	}
 	return nil
+}
+
+// startProfile writes a processor profile until finish is called; without a path it does nothing.
+func startProfile(path string) (finish func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = file.Close()
+	}, nil
 }
 
 func benchServer(ctx context.Context, c *config.Config) (address string, stop func(), err error) {

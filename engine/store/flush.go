@@ -55,7 +55,7 @@ type Flush struct {
 	Leave *Leave // nil = the owner keeps it
 }
 
-// Begin is the row of a new execution. Owned: the writer drives it from here; else any worker may claim it.
+// Begin is the row of a new execution with its status; the flush then has none. Owned: the writer drives it from here; else any worker may claim it.
 type Begin struct {
 	Status        string
 	Version       int
@@ -68,6 +68,9 @@ type Begin struct {
 	Parent        *uuid.UUID
 	Key           *StartKey
 	Owned         bool
+
+	Error    *execution.Error // of one that ended at once
+	Finished time.Time        // zero while it is not over
 }
 
 // StartKey makes a repeated start answer the first one.

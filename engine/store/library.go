@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/google/uuid"
@@ -131,9 +132,15 @@ func singleBody(a *flow.Activity) *flow.Activity {
 type Library struct {
 	q *queries.Queries
 
-	loading  singleflight.Group // a version asked for by many at once is compiled once
-	mu       sync.Mutex
-	compiled map[versionKey]*Definition
+	loading   singleflight.Group // a version asked for by many at once is compiled once
+	published *together[workflowKey, queries.WorkflowPublicationRow]
+	mu        sync.Mutex
+	compiled  map[versionKey]*Definition
+}
+
+type workflowKey struct {
+	team     uuid.UUID
+	workflow string
 }
 
 type versionKey struct {
@@ -146,7 +153,7 @@ type versionKey struct {
 const librarySize = 1000
 
 func newLibrary(q *queries.Queries) *Library {
-	return &Library{q: q, compiled: map[versionKey]*Definition{}}
+	return &Library{q: q, published: newTogether[workflowKey, queries.WorkflowPublicationRow](), compiled: map[versionKey]*Definition{}}
 }
 
 // Version gives a numbered version.
@@ -180,9 +187,16 @@ func (l *Library) load(ctx context.Context, key versionKey) (*Definition, error)
 	return definition, nil
 }
 
+// publishedWithin is how long those who ask together wait for the database.
+const publishedWithin = 10 * time.Second
+
 // Published gives the version that new executions start on.
 func (l *Library) Published(ctx context.Context, team uuid.UUID, workflow string) (*Definition, error) {
-	row, err := l.q.WorkflowPublication(ctx, team, workflow)
+	row, err := l.published.ask(workflowKey{team, workflow}, func() (queries.WorkflowPublicationRow, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishedWithin)
+		defer cancel()
+		return l.q.WorkflowPublication(ctx, team, workflow)
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("workflow %s: %w", workflow, ErrNotFound)
 	}

@@ -20,7 +20,7 @@ type Loaded struct {
 	Parent     *uuid.UUID
 	State      *execution.State
 	LastSeq    int64
-	Tail       int // bytes of history since the last checkpoint
+	Base, Tail int // bytes of the last checkpoint and of the history since, as JSON
 	Inbox      []Received
 	Elsewhere  []WorkKey // attempts in flight that are not this process's
 }
@@ -34,24 +34,35 @@ type Received struct {
 // Load folds executions up to the end of their histories, in the order of the ids. One that cannot be
 // folded has an entry in the failures and does not stop the others.
 func (s *Store) Load(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
+	return s.load(ctx, ids, map[uuid.UUID]*Loaded{})
+}
+
+// LoadOwned is Load for the owner of the executions. Of those that this process left a moment ago it reads
+// only what was written since.
+func (s *Store) LoadOwned(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
+	return s.load(ctx, ids, s.recent.take(ids))
+}
+
+// load completes what is known already. The history is read before the inbox: a message that an earlier
+// owner drained in between is then missing from both, and the first flush meets the fence.
+func (s *Store) load(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*Loaded) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
+	failures = map[uuid.UUID]error{}
 	away, err := s.away(ctx, ids)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.begin(ctx, ids, known, failures); err != nil {
+		return nil, nil, err
+	}
+	if err := s.catchUp(ctx, known, failures); err != nil {
 		return nil, nil, err
 	}
 	inboxes, err := s.inboxes(ctx, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := s.q.ExecutionRows(ctx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	begun, failures := s.begin(ctx, rows)
-	if err := s.fold(ctx, begun, failures); err != nil {
-		return nil, nil, err
-	}
 	for _, id := range ids {
-		if l := begun[id]; l != nil && failures[id] == nil {
+		if l := known[id]; l != nil && failures[id] == nil {
 			l.Inbox = inboxes[id]
 			l.Elsewhere = elsewhere(away[id], l.Inbox)
 			loaded = append(loaded, l)
@@ -60,47 +71,75 @@ func (s *Store) Load(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, fa
 	return loaded, failures, nil
 }
 
-func (s *Store) begin(ctx context.Context, rows []queries.Execution) (map[uuid.UUID]*Loaded, map[uuid.UUID]error) {
-	begun, failures := map[uuid.UUID]*Loaded{}, map[uuid.UUID]error{}
-	for _, row := range rows {
-		definition, err := s.Library.Version(ctx, row.TeamID, row.Workflow, int(row.Version))
-		if err != nil {
-			failures[row.ID] = err
-			continue
+// begin adds the executions that are not known yet, as their checkpoints say or empty.
+func (s *Store) begin(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) error {
+	var strange []uuid.UUID
+	for _, id := range ids {
+		if known[id] == nil {
+			strange = append(strange, id)
 		}
-		begun[row.ID] = &Loaded{ID: row.ID, Team: row.TeamID, Definition: definition, Mode: row.Mode, Parent: row.ParentID}
 	}
-	return begun, failures
-}
-
-// fold brings each execution from its checkpoint to its last event.
-func (s *Store) fold(ctx context.Context, begun map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) error {
-	ids := make([]uuid.UUID, 0, len(begun))
-	for id := range begun {
-		ids = append(ids, id)
+	if len(strange) == 0 {
+		return nil
 	}
-	checkpoints, err := s.q.Checkpoints(ctx, ids)
+	rows, err := s.q.ExecutionRows(ctx, strange)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if l, err := s.unfolded(ctx, row); err != nil {
+			failures[row.ID] = err
+		} else {
+			known[row.ID] = l
+		}
+	}
+	checkpoints, err := s.q.Checkpoints(ctx, strange)
 	if err != nil {
 		return err
 	}
 	for _, checkpoint := range checkpoints {
-		l := begun[checkpoint.ExecutionID]
-		if l.State, err = readState(checkpoint.State); err != nil {
-			failures[l.ID] = fmt.Errorf("read the checkpoint at event %d: %w", checkpoint.Seq, err)
-			continue
+		if l := known[checkpoint.ExecutionID]; l != nil {
+			if err := l.restore(checkpoint); err != nil {
+				failures[l.ID] = err
+			}
 		}
-		l.LastSeq = checkpoint.Seq
 	}
-	known := make([]int64, len(ids))
-	for i, id := range ids {
-		known[i] = begun[id].LastSeq
+	return nil
+}
+
+func (s *Store) unfolded(ctx context.Context, row queries.Execution) (*Loaded, error) {
+	definition, err := s.Library.Version(ctx, row.TeamID, row.Workflow, int(row.Version))
+	if err != nil {
+		return nil, err
 	}
-	rows, err := s.q.HistoriesFrom(ctx, ids, known)
+	return &Loaded{ID: row.ID, Team: row.TeamID, Definition: definition, Mode: row.Mode, Parent: row.ParentID}, nil
+}
+
+func (l *Loaded) restore(checkpoint queries.Checkpoint) error {
+	plain, err := unpack(checkpoint.State)
+	if err == nil {
+		l.State, err = execution.DecodeState(plain)
+	}
+	if err != nil {
+		return fmt.Errorf("read the checkpoint at event %d: %w", checkpoint.Seq, err)
+	}
+	l.LastSeq, l.Base = checkpoint.Seq, len(plain)
+	return nil
+}
+
+// catchUp folds what the histories hold beyond what is known.
+func (s *Store) catchUp(ctx context.Context, known map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) error {
+	ids := make([]uuid.UUID, 0, len(known))
+	seqs := make([]int64, 0, len(known))
+	for id, l := range known {
+		ids, seqs = append(ids, id), append(seqs, l.LastSeq)
+	}
+	rows, err := s.q.HistoriesFrom(ctx, ids, seqs)
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		l := begun[row.ExecutionID]
+		l := known[row.ExecutionID]
 		if failures[l.ID] != nil {
 			continue
 		}
@@ -116,14 +155,18 @@ func (l *Loaded) apply(firstSeq int64, encoded []byte) error {
 	if firstSeq != l.LastSeq+1 {
 		return fmt.Errorf("the history has a gap: event %d follows %d", firstSeq, l.LastSeq)
 	}
-	events, err := readEvents(encoded)
+	plain, err := unpack(encoded)
+	if err != nil {
+		return fmt.Errorf("read the history from event %d on: %w", firstSeq, err)
+	}
+	events, err := execution.DecodeEvents(plain)
 	if err != nil {
 		return fmt.Errorf("read the history from event %d on: %w", firstSeq, err)
 	}
 	if l.State == nil {
 		l.State = new(execution.State)
 	}
-	l.Tail += len(encoded)
+	l.Tail += len(plain)
 	return l.fold(events)
 }
 
@@ -157,13 +200,12 @@ func (s *Store) StateAt(ctx context.Context, id uuid.UUID, seq int64) (*Loaded, 
 	if err != nil {
 		return nil, err
 	}
-	begun, failures := s.begin(ctx, rows)
-	if failures[id] != nil {
-		return nil, failures[id]
-	}
-	l := begun[id]
-	if l == nil {
+	if len(rows) == 0 {
 		return nil, ErrNotFound
+	}
+	l, err := s.unfolded(ctx, rows[0])
+	if err != nil {
+		return nil, err
 	}
 	l.State = new(execution.State)
 	for l.LastSeq < seq {
@@ -257,12 +299,4 @@ func readEvents(stored []byte) ([]execution.Event, error) {
 		return nil, err
 	}
 	return execution.DecodeEvents(plain)
-}
-
-func readState(stored []byte) (*execution.State, error) {
-	plain, err := unpack(stored)
-	if err != nil {
-		return nil, err
-	}
-	return execution.DecodeState(plain)
 }

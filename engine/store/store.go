@@ -24,6 +24,7 @@ type Store struct {
 	log        *slog.Logger
 	partitions int
 	committers []*committer
+	recent     *recent
 	stop       context.CancelFunc
 
 	// Clock is the database's time.
@@ -42,7 +43,7 @@ type Options struct {
 
 // Open checks the partition count against the database's and starts the committers.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
-	s := &Store{pool: pool, q: queries.New(pool), log: options.Log, partitions: options.Partitions, Clock: newClock()}
+	s := &Store{pool: pool, q: queries.New(pool), log: options.Log, partitions: options.Partitions, recent: newRecent(recentBytes), Clock: newClock()}
 	s.Library = newLibrary(s.q)
 	if err := s.agreeOnPartitions(ctx); err != nil {
 		return nil, err

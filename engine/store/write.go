@@ -188,12 +188,13 @@ func (w *writer) executions() {
 		return
 	}
 	w.batch.Queue(`insert into executions (id, team_id, partition, workflow, version, content_hash, mode, status,
-			correlation_id, priority, labels, started_by, parent_id, created_at, updated_at)
+			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at)
 		select id, team, partition, workflow, version, hash, mode, status, correlation, priority, labels::jsonb,
-			started_by, parent, at, at
+			started_by, parent, error::json, at, at, finished
 		from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[],
-			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[])
-			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at, status)`,
+			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[], $15::text[], $16::timestamptz[])
+			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at,
+				status, error, finished)`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
@@ -207,7 +208,9 @@ func (w *writer) executions() {
 		column(rows, func(f *Flush) string { return f.Begin.StartedBy }),
 		column(rows, func(f *Flush) pgtype.UUID { return optionalUUID(f.Begin.Parent) }),
 		column(rows, func(f *Flush) time.Time { return f.At }),
-		column(rows, func(f *Flush) string { return f.Begin.Status }))
+		column(rows, func(f *Flush) string { return f.Begin.Status }),
+		column(rows, func(f *Flush) *string { return errorJSON(f.Begin.Error) }),
+		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.Finished) }))
 	w.startKeys(rows)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -39,6 +40,13 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 		return nil, nil, err
 	}
 	events = append(events, execution.Advance(definition.Workflow, st, now)...)
+	if start.Mode == ModeLocalAsync {
+		ahead, err := p.runAhead(definition, st, now)
+		if err != nil {
+			return nil, nil, err
+		}
+		events = append(events, ahead...)
+	}
 	l := &store.Loaded{ID: start.ID, Team: team, Definition: definition, Mode: start.Mode, State: st, LastSeq: events[len(events)-1].Seq}
 	flush, err := p.compose(ctx, l, events)
 	if err != nil {
@@ -49,6 +57,33 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 	return l, flush, nil
 }
 
+// runAhead evaluates what a new execution in local_async can do without a worker, up to the first boundary
+// at which the mode has to commit. It is written with the beginning.
+func (p *Pool) runAhead(definition *store.Definition, st *execution.State, now time.Time) (events []execution.Event, err error) {
+	for range maxActivities(definition) {
+		pending := execution.Pending(definition.Workflow, st)
+		if len(pending) != 1 || pending[0].Once || pending[0].Checkpoint {
+			break
+		}
+		result, here := execution.Evaluate(definition.Workflow, st, pending[0], now)
+		if !here {
+			break
+		}
+		result.Worker = p.name
+		step, err := execution.Receive(definition.Workflow, st, execution.Message{Result: &result}, now)
+		if err != nil {
+			return nil, err
+		}
+		for _, event := range step {
+			if err := execution.Apply(definition.Workflow, st, event); err != nil {
+				return nil, err
+			}
+		}
+		events = append(append(events, step...), execution.Advance(definition.Workflow, st, now)...)
+	}
+	return events, nil
+}
+
 // beginning is the row of a new execution.
 func beginning(st *execution.State, flush *store.Flush) *store.Begin {
 	created := &st.Created
@@ -57,9 +92,10 @@ func beginning(st *execution.State, flush *store.Flush) *store.Begin {
 	if created.Parent != nil {
 		begin.Parent = &created.Parent.Execution
 	}
-	if !flush.Ended {
-		flush.Status = nil
+	if flush.Ended {
+		begin.Error, begin.Finished = flush.Status.Error, flush.Status.Finished
 	}
+	flush.Status = nil
 	return begin
 }
 

@@ -31,6 +31,9 @@ type driver struct {
 	cancel    context.CancelFunc
 	ctx       context.Context
 
+	leaving bool         // the flush by which it leaves is on its way; under the pool's mu
+	next    *queue.Claim // the execution was claimed again before this driver was gone; under the pool's mu
+
 	woken    chan struct{}
 	startDue chan struct{} // the start of some attempt is due to be recorded
 	results  chan finished
@@ -59,7 +62,7 @@ type unsaved struct {
 func newDriver(p *Pool, l *store.Loaded, wakes int64) *driver {
 	d := &driver{pool: p, exec: l, wakes: wakes, inbox: l.Inbox, woken: make(chan struct{}, 1),
 		startDue: make(chan struct{}, 1), results: make(chan finished), attempts: map[attemptKey]*attempt{},
-		saved: checkpointing{since: l.Tail}}
+		saved: checkpointing{since: l.Tail, size: l.Base}}
 	d.expectElsewhere(l.Elsewhere)
 	d.ctx, d.cancel = context.WithCancel(p.alive)
 	return d
@@ -73,9 +76,9 @@ var errLeft = errors.New("left")
 func (d *driver) run() {
 	err := d.drive()
 	d.cancel()
-	d.pool.remove(d)
+	again := d.pool.remove(d)
 	switch {
-	case errors.Is(err, errLeft), d.pool.alive.Err() != nil:
+	case again, errors.Is(err, errLeft), d.pool.alive.Err() != nil:
 	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrOvertaken), errors.Is(err, context.Canceled),
 		errors.Is(err, store.ErrDuplicate): // a child with the same key was started just before
 		d.pool.reclaim(d.exec.ID)

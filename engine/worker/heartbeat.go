@@ -137,6 +137,9 @@ func (p *Pool) Close(ctx context.Context) {
 	}
 	p.abandon()
 	<-done
+	for _, claim := range p.takeReturned() {
+		p.giveBack(ctx, claim.Execution)
+	}
 	p.finishLast(ctx)
 	if !p.registered.Load() {
 		return

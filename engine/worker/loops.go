@@ -78,6 +78,7 @@ func (p *Pool) every(ctx context.Context, pause time.Duration, nudge <-chan stru
 // claimAll takes what is ready as long as there is room.
 func (p *Pool) claimAll(ctx context.Context) error {
 	for {
+		p.adopt(ctx, p.takeReturned())
 		n := min(p.room(), claimBatch)
 		if n == 0 || p.suspended() {
 			return nil
@@ -113,7 +114,7 @@ func (p *Pool) takeOver(ctx context.Context) error {
 
 // adopt folds claimed executions and begins to drive them. What cannot be folded becomes an incident.
 func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
-	if len(claims) == 0 {
+	if claims = p.postpone(claims); len(claims) == 0 {
 		return
 	}
 	ids := make([]uuid.UUID, len(claims))
@@ -121,7 +122,7 @@ func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
 	for i, claim := range claims {
 		ids[i], byID[claim.Execution] = claim.Execution, claim
 	}
-	loaded, failures, err := p.Store.Load(ctx, ids)
+	loaded, failures, err := p.Store.LoadOwned(ctx, ids)
 	if err != nil {
 		p.Log.Error("claimed executions could not be read and are given back", "error", err)
 		if err := p.Queue.GiveBack(context.WithoutCancel(ctx), ids); err != nil {
@@ -138,7 +139,7 @@ func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
 		d := p.add(l, claim.Wakes)
 		p.mu.Unlock()
 		if d == nil { // an older driver is about to leave; the row is ours, so it is looked at again
-			p.giveBack(l.ID)
+			p.giveBack(p.alive, l.ID)
 			continue
 		}
 		d.takenFrom = claim.LostBy
@@ -146,8 +147,8 @@ func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
 	}
 }
 
-func (p *Pool) giveBack(id uuid.UUID) {
-	if err := p.Queue.GiveBack(p.alive, []uuid.UUID{id}); err != nil && p.alive.Err() == nil {
+func (p *Pool) giveBack(ctx context.Context, id uuid.UUID) {
+	if err := p.Queue.GiveBack(ctx, []uuid.UUID{id}); err != nil && ctx.Err() == nil {
 		p.Log.Error("a claim could not be given back", "execution", id, "error", err)
 	}
 }

@@ -67,7 +67,8 @@ type Pool struct {
 
 	mu       sync.Mutex
 	drivers  map[uuid.UUID]*driver
-	reserved int // places promised to executions that are about to begin
+	reserved int           // places promised to executions that are about to begin
+	returned []queue.Claim // claimed again while their drivers were leaving
 	receipts map[uuid.UUID][]*Receipt
 	serving  bool // registered and not closing
 
@@ -175,13 +176,49 @@ func (p *Pool) add(l *store.Loaded, wakes int64) *driver {
 	return d
 }
 
-func (p *Pool) remove(d *driver) {
+// remove forgets a driver; true when the execution was claimed again meanwhile.
+func (p *Pool) remove(d *driver) bool {
 	p.mu.Lock()
 	if p.drivers[d.exec.ID] == d {
 		delete(p.drivers, d.exec.ID)
 	}
+	if d.next != nil {
+		p.returned = append(p.returned, *d.next)
+	}
 	p.mu.Unlock()
 	p.look()
+	return d.next != nil
+}
+
+// leaving says that a driver's last flush is on its way, or that it stays after all.
+func (p *Pool) leaving(d *driver, leaving bool) {
+	p.mu.Lock()
+	d.leaving = leaving
+	p.mu.Unlock()
+}
+
+// postpone keeps the claims of executions whose drivers are about to leave until they are gone, and answers
+// the others.
+func (p *Pool) postpone(claims []queue.Claim) []queue.Claim {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(claims, func(claim queue.Claim) bool {
+		d := p.drivers[claim.Execution]
+		if d == nil || !d.leaving {
+			return false
+		}
+		d.next = &claim
+		return true
+	})
+}
+
+// takeReturned answers the claims whose drivers are gone by now.
+func (p *Pool) takeReturned() []queue.Claim {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	claims := p.returned
+	p.returned = nil
+	return claims
 }
 
 // Wake tells that executions got a message or a timer: their drivers look at once, and those nobody owns

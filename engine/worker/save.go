@@ -82,7 +82,7 @@ func (d *driver) mustSave() bool {
 	if d.mode() != ModeLocalAsync || d.unsaved.must {
 		return true
 	}
-	if d.unsaved.steps >= d.maxActivities() || time.Since(d.unsaved.since) >= d.flushEvery() {
+	if d.unsaved.steps >= maxActivities(d.exec.Definition) || time.Since(d.unsaved.since) >= d.flushEvery() {
 		return true
 	}
 	_, boundary := execution.Handback(d.exec.Definition.Workflow, d.exec.State)
@@ -91,8 +91,9 @@ func (d *driver) mustSave() bool {
 
 func (d *driver) mode() string { return d.exec.State.Created.Mode }
 
-func (d *driver) maxActivities() int {
-	if n := d.exec.Definition.Mode.MaxActivities; n > 0 {
+// maxActivities bounds what local_async leaves unsaved.
+func maxActivities(definition *store.Definition) int {
+	if n := definition.Mode.MaxActivities; n > 0 {
 		return n
 	}
 	return defaultMaxActivities
@@ -121,6 +122,7 @@ func (d *driver) save(leave *store.Leave) error {
 	if err := d.checkpoint(flush); err != nil {
 		return err
 	}
+	d.pool.leaving(d, leave != nil)
 	written, err := d.pool.Store.Commit(d.ctx, flush)
 	if err != nil {
 		return err
@@ -152,9 +154,11 @@ func (d *driver) checkpoint(flush *store.Flush) (err error) {
 func (d *driver) afterSave(flush *store.Flush, written store.Written) error {
 	switch {
 	case flush.Leave != nil && written.Parked:
+		d.keep()
 		d.pool.parked(flush)
 		return errLeft
 	case flush.Leave != nil:
+		d.pool.leaving(d, false)
 		return d.look()
 	}
 	if err := d.takeKept(flush.WaitsOpen); err != nil {
@@ -169,6 +173,16 @@ func (d *driver) afterSave(flush *store.Flush, written store.Written) error {
 		return nil
 	}
 	return d.look()
+}
+
+// keep leaves the state for whoever comes back to the execution in this process. Nothing may touch it after.
+func (d *driver) keep() {
+	if d.exec.State.Terminal() {
+		return
+	}
+	left := *d.exec
+	left.Base, left.Tail = d.saved.size, d.saved.since
+	d.pool.Store.Keep(&left)
 }
 
 // takeKept looks for events that came before their waits were opened.
