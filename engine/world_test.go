@@ -32,7 +32,12 @@ const patience = 30 * time.Second
 
 func newWorld(t *testing.T, change ...func(*engine.Options)) *world {
 	t.Helper()
-	w := &world{t: t, url: enginetest.Database(t), http: &fakeHTTP{}}
+	return newWorldAt(t, enginetest.Database(t), change...)
+}
+
+func newWorldAt(t *testing.T, database string, change ...func(*engine.Options)) *world {
+	t.Helper()
+	w := &world{t: t, url: database, http: &fakeHTTP{}}
 	w.open(change...)
 	person, err := w.Identity().EnsureLocalUser(t.Context(), "ann")
 	if err != nil {

@@ -69,8 +69,9 @@ type Begin struct {
 	Key           *StartKey
 	Owned         bool
 
-	Error    *execution.Error // of one that ended at once
-	Finished time.Time        // zero while it is not over
+	Error     *execution.Error // of one that ended at once
+	Finished  time.Time        // zero while it is not over
+	KeepUntil time.Time        // likewise
 }
 
 // StartKey makes a repeated start answer the first one.

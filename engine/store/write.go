@@ -188,13 +188,14 @@ func (w *writer) executions() {
 		return
 	}
 	w.batch.Queue(`insert into executions (id, team_id, partition, workflow, version, content_hash, mode, status,
-			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at)
+			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at, keep_until)
 		select id, team, partition, workflow, version, hash, mode, status, correlation, priority, labels::jsonb,
-			started_by, parent, error::json, at, at, finished
+			started_by, parent, error::json, at, at, finished, keep
 		from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[],
-			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[], $15::text[], $16::timestamptz[])
+			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[], $15::text[],
+			$16::timestamptz[], $17::timestamptz[])
 			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at,
-				status, error, finished)`,
+				status, error, finished, keep)`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
@@ -210,7 +211,8 @@ func (w *writer) executions() {
 		column(rows, func(f *Flush) time.Time { return f.At }),
 		column(rows, func(f *Flush) string { return f.Begin.Status }),
 		column(rows, func(f *Flush) *string { return errorJSON(f.Begin.Error) }),
-		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.Finished) }))
+		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.Finished) }),
+		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.KeepUntil) }))
 	w.startKeys(rows)
 }
 
@@ -305,7 +307,7 @@ func (w *writer) consequences(f *Flush) error {
 		}
 		w.batch.Queue(`select deliver($1, $2)`, notice.To, message)
 	}
-	if f.Ended {
+	if f.Ended && f.Begin == nil {
 		w.batch.Queue(`delete from event_waits where execution_id = $1`, f.Execution)
 	}
 	if f.Ended && f.HasLimits {

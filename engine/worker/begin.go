@@ -93,7 +93,7 @@ func beginning(st *execution.State, flush *store.Flush) *store.Begin {
 		begin.Parent = &created.Parent.Execution
 	}
 	if flush.Ended {
-		begin.Error, begin.Finished = flush.Status.Error, flush.Status.Finished
+		begin.Error, begin.Finished, begin.KeepUntil = flush.Status.Error, flush.Status.Finished, flush.Status.KeepUntil
 	}
 	flush.Status = nil
 	return begin

@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"weftline/engine"
+	"weftline/engine/enginetest"
+	"weftline/engine/worker"
+)
+
+// setChain is a workflow of n set activities in line.
+func setChain(mode string, n int) string {
+	text := fmt.Sprintf("  execution: {mode: %s}\n  activities:\n", mode)
+	for i := range n {
+		text += fmt.Sprintf("    - {id: s%d, type: set, outputs: {sum: \"%d\"}", i, i)
+		if i > 0 {
+			text += fmt.Sprintf(", needs: [s%d]", i-1)
+		}
+		text += "}\n"
+	}
+	return text
+}
+
+// What one execution of 20 steps costs when it is alone, so that nothing is shared with others. A number
+// that grows here grows for everybody; one that shrinks may be written down.
+func TestWhatAnExecutionCostsByMode(t *testing.T) {
+	const steps, repetitions = 20, 5
+	for _, most := range []struct {
+		mode              string
+		statements, trips int
+	}{
+		{worker.ModeServer, 114, 90},
+		{worker.ModeLocalSync, 27, 23},
+		{worker.ModeLocalAsync, 3, 2},
+	} {
+		t.Run(most.mode, func(t *testing.T) {
+			database := enginetest.Database(t)
+			wire := enginetest.NewWire(t, database)
+			w := newWorldAt(t, database, func(o *engine.Options) { o.DatabaseURL = wire.URL() })
+			w.publish("chain", setChain(most.mode, steps))
+			w.ends(w.start("chain", nil), "completed") // caches are warm from here on
+			statements, trips := 1<<30, 1<<30
+			for range repetitions { // loops that look every second add to some of them
+				s, r := w.costOfOne(wire)
+				statements, trips = min(statements, s), min(trips, r)
+			}
+			t.Logf("%s: %d statements in %d round trips", most.mode, statements, trips)
+			if statements > most.statements || trips > most.trips {
+				t.Errorf("an execution of %d steps takes %d statements in %d round trips, at most %d in %d are expected",
+					steps, statements, trips, most.statements, most.trips)
+			}
+		})
+	}
+}
+
+func (w *world) costOfOne(wire *enginetest.Wire) (statements, trips int) {
+	done := make(chan struct{}, 100)
+	stop := w.Watch(w.who.Team, func(c engine.Change) {
+		if c.Status == "completed" {
+			done <- struct{}{}
+		}
+	})
+	defer stop()
+	s, r := wire.Counts()
+	w.start("chain", nil)
+	select {
+	case <-done:
+	case <-time.After(patience):
+		w.t.Fatal("the execution does not end")
+	}
+	statements, trips = wire.Counts()
+	return statements - s, trips - r
+}
+
+func TestWhatNeedsNoWorkerEndsWithItsStartInLocalAsync(t *testing.T) {
+	w := newWorld(t)
+	w.publish("good", setChain(worker.ModeLocalAsync, 5))
+	started, err := w.Start(t.Context(), w.who, engine.StartRequest{Workflow: "good"})
+	if err != nil || started.Status != "completed" {
+		t.Fatalf("started %+v, %v", started, err)
+	}
+	w.ends(started.ID, "completed")
+	w.publish("bad", `
+  execution: {mode: local_async}
+  activities:
+    - {id: a, type: set, outputs: {sum: "1"}}
+    - {id: b, type: fail, needs: [a], fail: {error: own.kind, message: "no"}}
+`)
+	started, err = w.Start(t.Context(), w.who, engine.StartRequest{Workflow: "bad"})
+	if err != nil || started.Status != "failed" {
+		t.Fatalf("started %+v, %v", started, err)
+	}
+	w.ends(started.ID, "failed")
+	var whole bool
+	w.row(`select finished_at is not null and keep_until > finished_at and error->>'type' = 'own.kind' from executions where id = $1`, started.ID, &whole)
+	if !whole {
+		t.Error("the row of the execution does not say how it ended")
+	}
+	if n := w.rows("ready", started.ID); n != 0 {
+		t.Errorf("%d rows of the queue are left", n)
+	}
+}
+
+// More steps than the mode leaves unsaved, a checkpoint and a real activity are boundaries.
+func TestALocalAsyncStartStopsAtBoundaries(t *testing.T) {
+	w := newWorld(t)
+	for name, spec := range map[string]string{
+		"long":       setChain(worker.ModeLocalAsync, 70),
+		"checkpoint": "  execution: {mode: local_async}\n  activities:\n    - {id: a, type: set, outputs: {sum: \"1\"}, checkpoint: true}\n",
+		"acts":       "  execution: {mode: local_async}\n  activities:\n    - {id: a, type: http, inputs: {url: \"http://example.com\"}}\n",
+	} {
+		w.publish(name, spec)
+		started, err := w.Start(t.Context(), w.who, engine.StartRequest{Workflow: name})
+		if err != nil || started.Status != "running" {
+			t.Errorf("%s: started %+v, %v", name, started, err)
+		}
+		w.ends(started.ID, "completed")
+	}
+}
