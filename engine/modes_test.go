@@ -31,8 +31,8 @@ func TestWhatAnExecutionCostsByMode(t *testing.T) {
 		mode              string
 		statements, trips int
 	}{
-		{worker.ModeServer, 114, 90},
-		{worker.ModeLocalSync, 27, 23},
+		{worker.ModeServer, 136, 112},
+		{worker.ModeLocalSync, 29, 24},
 		{worker.ModeLocalAsync, 3, 2},
 	} {
 		t.Run(most.mode, func(t *testing.T) {
