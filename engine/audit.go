@@ -28,7 +28,10 @@ type AuditEntry struct {
 // AuditFilter narrows the audit; empty fields match everything.
 type AuditFilter struct {
 	PageRequest
-	Actor, Action string
+	Actor        string
+	Action       string // or its first word: task matches task.decided
+	Target       string
+	Since, Until *time.Time
 }
 
 // Audit lists what was done in the team, newest first.
@@ -38,7 +41,8 @@ func (i *Identity) Audit(ctx context.Context, who Who, filter AuditFilter) (Page
 		return Page[AuditEntry]{}, err
 	}
 	rows, err := i.q.ListAudit(ctx, queries.ListAuditParams{
-		TeamID: who.Team, Before: before, Actor: filter.Actor, Action: filter.Action, PageSize: filter.size() + 1})
+		TeamID: who.Team, Before: before, Actor: filter.Actor, Action: filter.Action,
+		Target: filter.Target, Since: filter.Since, Until: filter.Until, PageSize: filter.size() + 1})
 	if err != nil {
 		return Page[AuditEntry]{}, fmt.Errorf("list the audit: %w", err)
 	}

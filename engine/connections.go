@@ -37,6 +37,7 @@ type Connection struct {
 	Kind      string            `json:"kind"`
 	Settings  map[string]any    `json:"settings"`
 	Secrets   map[string]string `json:"secrets"`
+	UsableBy  []string          `json:"usableBy"` // names or patterns of workflows, empty = all
 	UpdatedAt time.Time         `json:"updatedAt"`
 	UpdatedBy string            `json:"updatedBy"`
 }
@@ -65,6 +66,10 @@ func (c *Connections) PutConnection(ctx context.Context, who Who, given Connecti
 			return Connection{}, Refuse("invalid_input", "secrets name secrets of the team, they hold no values")
 		}
 	}
+	patterns, err := checkPatterns(given.UsableBy)
+	if err != nil {
+		return Connection{}, err
+	}
 	settings, err := json.Marshal(orEmpty(given.Settings))
 	if err != nil {
 		return Connection{}, Refuse("invalid_input", "the settings cannot be written as JSON")
@@ -73,11 +78,11 @@ func (c *Connections) PutConnection(ctx context.Context, who Who, given Connecti
 	var row queries.Connection
 	err = inTx(ctx, c.db, func(q *queries.Queries) (err error) {
 		row, err = q.PutConnection(ctx, queries.PutConnectionParams{TeamID: who.Team, Name: given.Name, Kind: given.Kind,
-			Settings: settings, Secrets: secrets, UpdatedBy: cleanText(who.User)})
+			Settings: settings, Secrets: secrets, UsableBy: patterns, UpdatedBy: cleanText(who.User)})
 		if err != nil {
 			return fmt.Errorf("keep the connection %s: %w", given.Name, err)
 		}
-		return audit(ctx, q, who, "connection.put", given.Name, map[string]any{"kind": given.Kind})
+		return audit(ctx, q, who, "connection.put", given.Name, map[string]any{"kind": given.Kind, "usableBy": patterns})
 	})
 	if err != nil {
 		return Connection{}, err
@@ -93,7 +98,7 @@ func orEmpty[M ~map[K]V, K comparable, V any](given M) M {
 }
 
 func connectionOf(row queries.Connection) (Connection, error) {
-	connection := Connection{Name: row.Name, Kind: row.Kind, UpdatedAt: row.UpdatedAt, UpdatedBy: row.UpdatedBy}
+	connection := Connection{Name: row.Name, Kind: row.Kind, UsableBy: row.UsableBy, UpdatedAt: row.UpdatedAt, UpdatedBy: row.UpdatedBy}
 	if err := errors.Join(json.Unmarshal(row.Settings, &connection.Settings), json.Unmarshal(row.Secrets, &connection.Secrets)); err != nil {
 		return Connection{}, fmt.Errorf("read the connection %s: %w", row.Name, err)
 	}
@@ -134,7 +139,7 @@ func (c *Connections) Connections(ctx context.Context, who Who, page PageRequest
 
 // TestConnection reaches the service as an activity would, without any effect.
 func (c *Connections) TestConnection(ctx context.Context, who Who, name string) (ConnectionTest, error) {
-	connection, err := c.open(ctx, who.Team, name)
+	connection, err := c.open(ctx, who.Team, name, nil)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ConnectionTest{}, noConnection(name)
 	}
@@ -152,21 +157,27 @@ func (c *Connections) TestConnection(ctx context.Context, who Who, name string) 
 	return ConnectionTest{OK: true, Message: "the service answers"}, nil
 }
 
-// find is how workers come to a connection.
-func (c *Connections) find(ctx context.Context, team, name string) (activity.Connection, error) {
+// find is how workers come to a connection for a workflow.
+func (c *Connections) find(ctx context.Context, team, workflow, name string) (activity.Connection, error) {
 	id, err := uuid.Parse(team)
 	if err != nil {
 		return activity.Connection{}, fmt.Errorf("the team %q is no id: %w", team, err)
 	}
-	connection, err := c.open(ctx, id, name)
+	connection, err := c.open(ctx, id, name, func(patterns []string) error {
+		if usableBy(patterns, workflow) {
+			return nil
+		}
+		return fmt.Errorf("the connection %s is not for the workflow %s: %w", name, workflow, activity.ErrNotUsable)
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return activity.Connection{}, fmt.Errorf("%w; an admin of the team makes one in the settings", activity.ErrNoConnection)
 	}
 	return connection, err
 }
 
-// open reads a connection with its secrets; pgx.ErrNoRows when there is none.
-func (c *Connections) open(ctx context.Context, team uuid.UUID, name string) (activity.Connection, error) {
+// open reads a connection with its secrets; pgx.ErrNoRows when there is none. may says whether it may be used,
+// nil = it may.
+func (c *Connections) open(ctx context.Context, team uuid.UUID, name string, may func(usableBy []string) error) (activity.Connection, error) {
 	row, err := c.q.ConnectionByName(ctx, team, name)
 	if err != nil {
 		return activity.Connection{}, err
@@ -175,7 +186,12 @@ func (c *Connections) open(ctx context.Context, team uuid.UUID, name string) (ac
 	if err != nil {
 		return activity.Connection{}, err
 	}
-	values, err := c.vault.values(ctx, team, slices.Collect(maps.Values(kept.Secrets)))
+	if may != nil {
+		if err := may(kept.UsableBy); err != nil {
+			return activity.Connection{}, err
+		}
+	}
+	values, err := c.vault.values(ctx, team, slices.Collect(maps.Values(kept.Secrets)), anyUse)
 	if err != nil {
 		return activity.Connection{}, err
 	}

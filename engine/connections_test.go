@@ -44,17 +44,17 @@ func TestConnectionsAreKeptByTeam(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(kept.Settings, assistant().Settings) || kept.Secrets["apiKey"] != "AI_KEY" || kept.UpdatedBy != admin.User {
 		t.Fatalf("kept %+v, %v", kept, err)
 	}
-	if _, err := services.find(ctx, admin.Team.String(), "assistant"); !errors.Is(err, activity.ErrNoConnection) || !strings.Contains(err.Error(), "AI_KEY") {
+	if _, err := services.find(ctx, admin.Team.String(), "pay", "assistant"); !errors.Is(err, activity.ErrNoConnection) || !strings.Contains(err.Error(), "AI_KEY") {
 		t.Errorf("without its secret: %v", err)
 	}
-	if err := vault.PutSecret(ctx, admin, "AI_KEY", "s3cr3t-1"); err != nil {
+	if err := vault.PutSecret(ctx, admin, SecretChange{Name: "AI_KEY", Value: "s3cr3t-1"}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := services.find(ctx, admin.Team.String(), "assistant")
+	found, err := services.find(ctx, admin.Team.String(), "pay", "assistant")
 	if err != nil || found.Kind != "ai" || found.Secrets["apiKey"] != "s3cr3t-1" || found.Settings["model"] != "small" {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if _, err := services.find(ctx, uuid.NewString(), "assistant"); !errors.Is(err, activity.ErrNoConnection) {
+	if _, err := services.find(ctx, uuid.NewString(), "pay", "assistant"); !errors.Is(err, activity.ErrNoConnection) {
 		t.Errorf("another team: %v", err)
 	}
 	page, err := services.Connections(ctx, admin, PageRequest{})
@@ -87,7 +87,7 @@ func TestAConnectionTestSaysWhyAndHidesSecrets(t *testing.T) {
 		word   string
 	}{{"", false, "no secret AI_KEY"}, {"wrong-key", false, "*** is wrong"}, {"s3cr3t-1", true, "answers"}} {
 		if step.secret != "" {
-			if err := vault.PutSecret(ctx, admin, "AI_KEY", step.secret); err != nil {
+			if err := vault.PutSecret(ctx, admin, SecretChange{Name: "AI_KEY", Value: step.secret}); err != nil {
 				t.Fatal(err)
 			}
 		}

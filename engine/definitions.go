@@ -20,8 +20,9 @@ import (
 
 // catalog implements Definitions.
 type catalog struct {
-	db *pgxpool.Pool
-	q  *queries.Queries
+	db       *pgxpool.Pool
+	q        *queries.Queries
+	policies *policies
 	catalogLinks
 }
 
@@ -36,8 +37,8 @@ type catalogLinks struct {
 	changed    func(Change)     // called after commit
 }
 
-func newCatalog(db *pgxpool.Pool, links catalogLinks) *catalog {
-	return &catalog{db: db, q: queries.New(db), catalogLinks: links}
+func newCatalog(db *pgxpool.Pool, policies *policies, links catalogLinks) *catalog {
+	return &catalog{db: db, q: queries.New(db), policies: policies, catalogLinks: links}
 }
 
 const (

@@ -39,6 +39,7 @@ func (c *catalog) judge(ctx context.Context, who Who, name string, text []byte) 
 	references = append(c.unsupported(workflow), c.missingChildren(ctx, who, workflow)...)
 	references = append(references, c.missingConnections(ctx, who, workflow)...)
 	references = append(references, c.triggerProblems(ctx, who, workflow)...)
+	references = append(references, c.policyProblems(ctx, who, workflow)...)
 	report.Warnings = append(report.Warnings, asWarnings(references)...)
 	return report, references
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,7 +61,7 @@ func (c *catalog) saveDraft(ctx context.Context, q *queries.Queries, who Who, na
 	if exists && bytes.Equal(current.Text, text) {
 		return current, false, nil
 	}
-	draft, err = writeDraft(ctx, q, who, workflow, text)
+	draft, err = writeDraft(ctx, q, who, workflow, text, editors(current.Editors, who))
 	return draft, true, err
 }
 
@@ -81,10 +82,19 @@ func (c *catalog) stale(ctx context.Context, who Who, name string, current queri
 		Message: fmt.Sprintf("%s saved another text of %s at %s; compare it with yours", current.SavedBy, name, current.SavedAt.UTC().Format("15:04:05 MST"))}
 }
 
+// editors are those who changed something, with the asker.
+func editors(before []string, who Who) []string {
+	name := cleanText(who.User)
+	if slices.Contains(before, name) {
+		return before
+	}
+	return append(slices.Clone(before), name)
+}
+
 // writeDraft stores a text; while nothing is published, lists show what the draft says.
-func writeDraft(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, text []byte) (queries.Draft, error) {
+func writeDraft(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, text []byte, editors []string) (queries.Draft, error) {
 	draft, err := q.SaveDraft(ctx, queries.SaveDraftParams{
-		TeamID: who.Team, Workflow: workflow.Name, Text: text, Etag: etag(text), SavedBy: cleanText(who.User)})
+		TeamID: who.Team, Workflow: workflow.Name, Text: text, Etag: etag(text), SavedBy: cleanText(who.User), Editors: editors})
 	if err != nil {
 		return draft, fmt.Errorf("save the draft of %s: %w", workflow.Name, err)
 	}
@@ -126,7 +136,7 @@ func (c *catalog) Restore(ctx context.Context, who Who, name string, number int)
 		if err != nil {
 			return err
 		}
-		if saved, err = writeDraft(ctx, q, who, workflow, version.Text); err != nil {
+		if saved, err = writeDraft(ctx, q, who, workflow, version.Text, editors(nil, who)); err != nil {
 			return err
 		}
 		return audit(ctx, q, who, "workflow.restored", name, map[string]any{"version": number})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,66 +17,126 @@ import (
 func (c *catalog) Publish(ctx context.Context, who Who, name, message string) (Version, bool, error) {
 	var version queries.Version
 	var created bool
-	err := inTx(ctx, c.db, func(q *queries.Queries) (err error) {
-		version, created, err = c.publish(ctx, q, who, name, message)
-		return err
-	})
-	if err != nil {
-		return Version{}, false, err
+	for tries := 0; ; tries++ {
+		draft, definition, err := c.publishableDraft(ctx, who, name)
+		if err != nil {
+			return Version{}, false, err
+		}
+		err = inTx(ctx, c.db, func(q *queries.Queries) (err error) {
+			version, created, err = c.publishDraft(ctx, q, who, draft, definition, message)
+			return err
+		})
+		if errors.Is(err, errMoved) && tries < 3 {
+			continue // somebody saved between the check and the lock: check what there is now
+		}
+		if err != nil {
+			return Version{}, false, err
+		}
+		c.changed(Change{Team: who.Team, Workflow: name, Drafts: true})
+		return versionOf(version), created, nil
 	}
-	c.changed(Change{Team: who.Team, Workflow: name, Drafts: true})
-	return versionOf(version), created, nil
 }
 
-// publish holds the workflow's lock, so of two publishers the second sees what the first did.
-func (c *catalog) publish(ctx context.Context, q *queries.Queries, who Who, name, message string) (version queries.Version, created bool, err error) {
+// errMoved says that the draft is not the one that was checked any more.
+var errMoved = Refuse("conflict", "the draft is being saved at this moment: publish again")
+
+// publishableDraft reads and checks the draft. It comes before the transaction: what it looks up needs
+// connections of its own, and publishers that hold one each must not wait for each other's.
+func (c *catalog) publishableDraft(ctx context.Context, who Who, name string) (queries.Draft, *flow.Workflow, error) {
+	draft, err := c.q.DraftByName(ctx, who.Team, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		if _, err := c.q.WorkflowByName(ctx, who.Team, name); errors.Is(err, pgx.ErrNoRows) {
+			return draft, nil, noWorkflow(name)
+		}
+		return draft, nil, Refuse("not_found", "workflow "+name+" has no draft to publish")
+	}
+	if err != nil {
+		return draft, nil, fmt.Errorf("read the draft of %s: %w", name, err)
+	}
+	definition, err := c.publishable(ctx, who, name, draft.Text)
+	return draft, definition, err
+}
+
+// publishDraft holds the workflow's lock, so of two publishers the second sees what the first did.
+func (c *catalog) publishDraft(ctx context.Context, q *queries.Queries, who Who, checked queries.Draft, definition *flow.Workflow, message string) (version queries.Version, created bool, err error) {
+	name := checked.Workflow
 	workflow, err := lockWorkflow(ctx, q, who, name)
 	if err != nil {
 		return version, false, err
 	}
 	draft, err := q.DraftByName(ctx, who.Team, name)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return version, false, Refuse("not_found", "workflow "+name+" has no draft to publish")
+	if err != nil || draft.Etag != checked.Etag {
+		return version, false, errMoved
 	}
-	if err != nil {
-		return version, false, fmt.Errorf("read the draft of %s: %w", name, err)
-	}
-	definition, err := c.publishable(ctx, who, draft)
+	policy, err := lockPolicy(ctx, q, who.Team)
 	if err != nil {
 		return version, false, err
 	}
-	version, created, err = versionFor(ctx, q, who, workflow, draft, definition, message)
+	known, err := q.VersionByContent(ctx, who.Team, name, definition.ContentHash)
+	current := err == nil && workflow.PublishedVersion != nil && *workflow.PublishedVersion == known.Version
+	if policy.Approvals() > 0 && !current {
+		return version, false, Refuse("review_required", fmt.Sprintf("the policy of the team asks for a review with %s: propose the draft of %s, and publish the proposal when it is approved",
+			count(policy.Approvals(), "approval"), name))
+	}
+	return release(ctx, q, who, policy, workflow, publication{definition: definition, text: draft.Text, message: message, at: c.now()})
+}
+
+// publication is what is to become the current version; proposal 0 = published without one.
+type publication struct {
+	definition *flow.Workflow
+	text       []byte
+	message    string
+	proposal   int32
+	at         time.Time
+}
+
+// release is the one way to a new current version: under the locks of the workflow and the policy.
+func release(ctx context.Context, q *queries.Queries, who Who, policy Policy, workflow queries.Workflow, p publication) (version queries.Version, created bool, err error) {
+	if problems := policy.problems(p.definition); len(problems) > 0 {
+		return version, false, notPublishable(workflow.Name, problems)
+	}
+	version, created, err = versionFor(ctx, q, who, workflow, p)
 	if err != nil {
 		return version, false, err
+	}
+	if err := q.ForgetEditors(ctx, who.Team, workflow.Name, version.Text); err != nil {
+		return version, false, fmt.Errorf("begin the draft of %s anew: %w", workflow.Name, err)
 	}
 	if workflow.PublishedVersion != nil && *workflow.PublishedVersion == version.Version {
 		return version, false, nil
 	}
-	if err := q.SetPublished(ctx, &version.Version, cleanText(who.User), who.Team, name); err != nil {
-		return version, false, fmt.Errorf("publish %s: %w", name, err)
+	if err := q.SetPublished(ctx, &version.Version, cleanText(who.User), who.Team, workflow.Name); err != nil {
+		return version, false, fmt.Errorf("publish %s: %w", workflow.Name, err)
 	}
-	if err := showInLists(ctx, q, who, definition); err != nil {
+	if err := showInLists(ctx, q, who, p.definition); err != nil {
 		return version, false, err
 	}
-	if err := publishTriggers(ctx, q, who, definition, version.Version, c.now()); err != nil {
+	if err := publishTriggers(ctx, q, who, p.definition, version.Version, p.at); err != nil {
 		return version, false, err
 	}
-	return version, created, audit(ctx, q, who, "workflow.published", name, map[string]any{"version": version.Version, "contentHash": version.ContentHash, "message": message})
+	detail := map[string]any{"version": version.Version, "contentHash": version.ContentHash, "message": p.message}
+	if p.proposal > 0 {
+		detail["proposal"] = p.proposal
+	}
+	return version, created, audit(ctx, q, who, "workflow.published", workflow.Name, detail)
 }
 
-// publishable compiles a draft that has no errors, those of its references included.
-func (c *catalog) publishable(ctx context.Context, who Who, draft queries.Draft) (*flow.Workflow, error) {
-	report, references := c.judge(ctx, who, draft.Workflow, draft.Text)
-	problems := append(report.Errors, references...)
-	if len(problems) > 0 {
-		return nil, &Error{Code: "invalid_definition", Problems: problems,
-			Message: fmt.Sprintf("the draft of %s has %s; mend it and publish again", draft.Workflow, count(len(problems), "error"))}
+// publishable compiles a text that has no errors, those of its references included.
+func (c *catalog) publishable(ctx context.Context, who Who, name string, text []byte) (*flow.Workflow, error) {
+	report, references := c.judge(ctx, who, name, text)
+	if problems := append(report.Errors, references...); len(problems) > 0 {
+		return nil, notPublishable(name, problems)
 	}
-	definition, err := flow.Load(draft.Text)
+	definition, err := flow.Load(text)
 	if err != nil {
-		return nil, fmt.Errorf("compile the draft of %s: %w", draft.Workflow, err)
+		return nil, fmt.Errorf("compile the text of %s: %w", name, err)
 	}
 	return definition, nil
+}
+
+func notPublishable(name string, problems []flow.Problem) *Error {
+	return &Error{Code: "invalid_definition", Problems: problems,
+		Message: fmt.Sprintf("the draft of %s has %s; mend it and publish again", name, count(len(problems), "error"))}
 }
 
 func count(n int, word string) string {
@@ -86,8 +147,8 @@ func count(n int, word string) string {
 }
 
 // versionFor finds the version with the definition's content, or makes the next one.
-func versionFor(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, draft queries.Draft, definition *flow.Workflow, message string) (queries.Version, bool, error) {
-	known, err := q.VersionByContent(ctx, who.Team, workflow.Name, definition.ContentHash)
+func versionFor(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, p publication) (queries.Version, bool, error) {
+	known, err := q.VersionByContent(ctx, who.Team, workflow.Name, p.definition.ContentHash)
 	if err == nil {
 		return known, false, nil
 	}
@@ -95,8 +156,8 @@ func versionFor(ctx context.Context, q *queries.Queries, who Who, workflow queri
 		return known, false, fmt.Errorf("look for the content of %s: %w", workflow.Name, err)
 	}
 	made, err := q.InsertVersion(ctx, queries.InsertVersionParams{
-		TeamID: who.Team, Workflow: workflow.Name, Version: workflow.LastVersion + 1, ContentHash: definition.ContentHash,
-		Text: draft.Text, Label: cleanText(definition.Version), Message: cleanText(message), PublishedBy: cleanText(who.User)})
+		TeamID: who.Team, Workflow: workflow.Name, Version: workflow.LastVersion + 1, ContentHash: p.definition.ContentHash,
+		Text: p.text, Label: cleanText(p.definition.Version), Message: cleanText(p.message), PublishedBy: cleanText(who.User)})
 	if err != nil {
 		return made, false, fmt.Errorf("store version %d of %s: %w", workflow.LastVersion+1, workflow.Name, err)
 	}

@@ -33,6 +33,7 @@ type Door interface {
 	Runs
 	Tasks
 	Triggers
+	Teams
 	Watcher
 	RemoteWorkers
 }

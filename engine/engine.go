@@ -76,6 +76,7 @@ type Engine struct {
 	*scheduler
 	*hooks
 	*watchers
+	*policies
 
 	options  Options
 	db       *pgxpool.Pool
@@ -107,7 +108,7 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 		db.Close()
 		return nil, err
 	}
-	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: vault, watchers: newWatchers()}
+	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: vault, watchers: newWatchers(), policies: newPolicies(db)}
 	e.assemble(st)
 	return e, nil
 }
@@ -138,7 +139,8 @@ func (e *Engine) assemble(st *store.Store) {
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
 		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Grace: e.options.Grace, Log: e.options.Log,
-		Secrets:  e.vault.values,
+		Secrets:  e.vault.valuesFor,
+		Permit:   e.permit,
 		Hint:     func(hint notify.Hint) { e.bus.Send(hint) },
 		Changed:  e.watchers.tell,
 		TimerSet: func(wait time.Duration) { e.timers.Nudge(wait) },
@@ -147,9 +149,9 @@ func (e *Engine) assemble(st *store.Store) {
 		return q.HoldLock(ctx, session)
 	})
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
-	e.runs = &runs{db: e.db, q: queries.New(e.db), store: st, pool: pool, works: works, watch: e.watchers.Watch,
+	e.runs = &runs{db: e.db, q: queries.New(e.db), store: st, pool: pool, policies: e.policies, works: works, watch: e.watchers.Watch,
 		payloadLimit: e.options.PayloadLimit, outputLimit: e.options.OutputLimit, log: e.options.Log}
-	e.catalog = newCatalog(e.db, catalogLinks{unable: e.unable, connection: e.services.kind, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
+	e.catalog = newCatalog(e.db, e.policies, catalogLinks{unable: e.unable, connection: e.services.kind, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
 			return err
@@ -165,7 +167,7 @@ func (e *Engine) assemble(st *store.Store) {
 		delivered: e.runs.settle})
 	e.scheduler = newScheduler(e.runs.q, st, e.runs, func() { e.ticks.Nudge() })
 	e.ticks = timer.NewPoll("schedules", e.options.Log, e.scheduler.look)
-	e.hooks = &hooks{q: e.runs.q, store: st, runs: e.runs, secrets: e.vault.values, watch: e.watchers.Watch}
+	e.hooks = &hooks{q: e.runs.q, store: st, runs: e.runs, secrets: e.vault.valuesFor, watch: e.watchers.Watch}
 }
 
 func allPartitions(count int) []int16 {

@@ -1,6 +1,10 @@
 package engine
 
-import "weftline/engine/flow"
+import (
+	"errors"
+
+	"weftline/engine/flow"
+)
 
 // Error is a refusal with a meaning for the caller; Code is one of the API's stable words.
 type Error struct {
@@ -12,6 +16,12 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// isRefusal reports whether an error is a refusal with that code.
+func isRefusal(err error, code string) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Code == code
+}
 
 // Refuse makes an Error.
 func Refuse(code, message string) *Error { return &Error{Code: code, Message: message} }

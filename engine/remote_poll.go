@@ -203,13 +203,13 @@ func (r *runs) itemOf(ctx context.Context, worker uuid.UUID, l queue.Leased) (Wo
 }
 
 // failUnprepared ends an attempt whose input cannot be made.
-func (r *runs) failUnprepared(ctx context.Context, worker uuid.UUID, l queue.Leased, cause error) {
+func (r *runs) failUnprepared(ctx context.Context, by uuid.UUID, l queue.Leased, cause error) {
 	if errors.Is(cause, execution.ErrStale) {
 		return // it is over; the offer is being withdrawn
 	}
 	now := r.store.Clock.Now()
-	_, err := r.finish(ctx, worker, l.Lease, execution.Result{Activity: l.Activity, Item: l.Item, Compensating: l.Compensating, Attempt: l.Attempt,
-		Worker: worker.String(), StartedAt: now, EndedAt: now, Error: &execution.Error{Type: "expr.eval", Class: "workflow", Message: cause.Error()}})
+	_, err := r.finish(ctx, by, l.Lease, execution.Result{Activity: l.Activity, Item: l.Item, Compensating: l.Compensating, Attempt: l.Attempt,
+		Worker: by.String(), StartedAt: now, EndedAt: now, Error: worker.Unprepared(cause)})
 	if err != nil {
 		r.log.Error("the failure of an attempt could not be stored", "execution", l.Execution, "activity", l.Activity, "error", err)
 	}

@@ -27,6 +27,7 @@ type runs struct {
 	pool         *worker.Pool
 	works        *queue.Works
 	watch        func(team uuid.UUID, f func(Change)) (stop func())
+	policies     *policies
 	payloadLimit int // bytes
 	outputLimit  int // bytes
 	log          *slog.Logger

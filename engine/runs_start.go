@@ -45,6 +45,9 @@ func (r *runs) startOnce(ctx context.Context, who Who, definition *store.Definit
 	if answer, found, err := r.startedBefore(ctx, who, request.Workflow, key); found || err != nil {
 		return answer, err
 	}
+	if err := r.room(ctx, who.Team, 1); err != nil {
+		return Started{}, err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWithin)
 	defer cancel()
 	answer, err := r.begin(ctx, who, definition, start, key)
@@ -122,6 +125,9 @@ func (r *runs) StartBatch(ctx context.Context, who Who, workflow string, version
 	}
 	definition, err := r.startable(ctx, who, workflow, version)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.room(ctx, who.Team, len(items)); err != nil {
 		return nil, err
 	}
 	ids := make([]uuid.UUID, len(items))

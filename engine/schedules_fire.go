@@ -283,6 +283,9 @@ func (t *ticking) begin(ctx context.Context, tick *Tick) error {
 	o, err := t.open(ctx, tick.ScheduledAt)
 	if text, refused := refusal(err); refused {
 		tick.Outcome, tick.Reason = tickFailed, text
+		if isRefusal(err, "limit_reached") {
+			tick.Outcome = skippedLimit
+		}
 		return nil
 	}
 	if err != nil {

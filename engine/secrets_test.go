@@ -25,18 +25,18 @@ func TestSecretsAreSealedAndOpenedForWorkersOnly(t *testing.T) {
 	vault, admin := newVault(t, key(1))
 	ctx := t.Context()
 	for name, value := range map[string]string{"BANK": "s3cr3t-1", "SHOP": "s3cr3t-2"} {
-		if err := vault.PutSecret(ctx, admin, name, value); err != nil {
+		if err := vault.PutSecret(ctx, admin, SecretChange{Name: name, Value: value}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := vault.PutSecret(ctx, admin, "BANK", "s3cr3t-3"); err != nil {
+	if err := vault.PutSecret(ctx, admin, SecretChange{Name: "BANK", Value: "s3cr3t-3"}); err != nil {
 		t.Fatal(err)
 	}
-	values, err := vault.values(ctx, admin.Team, []string{"BANK", "NONE"})
+	values, err := vault.valuesFor(ctx, admin.Team, "pay", []string{"BANK", "NONE"})
 	if err != nil || !reflect.DeepEqual(values, map[string]string{"BANK": "s3cr3t-3"}) {
 		t.Errorf("values %v, %v", values, err)
 	}
-	if values, err := vault.values(ctx, uuid.New(), []string{"BANK"}); err != nil || len(values) != 0 {
+	if values, err := vault.valuesFor(ctx, uuid.New(), "pay", []string{"BANK"}); err != nil || len(values) != 0 {
 		t.Errorf("another team gets %v, %v", values, err)
 	}
 	page, err := vault.Secrets(ctx, admin, PageRequest{Limit: 1})
@@ -59,13 +59,13 @@ func TestSecretsAreSealedAndOpenedForWorkersOnly(t *testing.T) {
 
 func TestSealedValueOpensInItsPlaceOnly(t *testing.T) {
 	vault, admin := newVault(t, key(1))
-	if err := vault.PutSecret(t.Context(), admin, "BANK", "s3cr3t-1"); err != nil {
+	if err := vault.PutSecret(t.Context(), admin, SecretChange{Name: "BANK", Value: "s3cr3t-1"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := vault.db.Exec(t.Context(), "update secrets set name = 'SHOP'"); err != nil {
 		t.Fatal(err)
 	}
-	if values, err := vault.values(t.Context(), admin.Team, []string{"SHOP"}); err == nil {
+	if values, err := vault.valuesFor(t.Context(), admin.Team, "pay", []string{"SHOP"}); err == nil {
 		t.Errorf("a moved value opened: %v", values)
 	}
 }
@@ -73,21 +73,21 @@ func TestSealedValueOpensInItsPlaceOnly(t *testing.T) {
 func TestKeysRotate(t *testing.T) {
 	old, admin := newVault(t, key(1))
 	ctx := t.Context()
-	if err := old.PutSecret(ctx, admin, "BANK", "s3cr3t-1"); err != nil {
+	if err := old.PutSecret(ctx, admin, SecretChange{Name: "BANK", Value: "s3cr3t-1"}); err != nil {
 		t.Fatal(err)
 	}
 	both, err := NewVault(old.db, key(2), key(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if values, err := both.values(ctx, admin.Team, []string{"BANK"}); err != nil || values["BANK"] != "s3cr3t-1" {
+	if values, err := both.valuesFor(ctx, admin.Team, "pay", []string{"BANK"}); err != nil || values["BANK"] != "s3cr3t-1" {
 		t.Errorf("the old key does not open any more: %v, %v", values, err)
 	}
 	fresh, err := NewVault(old.db, key(2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fresh.values(ctx, admin.Team, []string{"BANK"}); err == nil || !strings.Contains(err.Error(), "WEFTLINE_SECRET_KEY") {
+	if _, err := fresh.valuesFor(ctx, admin.Team, "pay", []string{"BANK"}); err == nil || !strings.Contains(err.Error(), "WEFTLINE_SECRET_KEY") {
 		t.Errorf("without the old key: %v", err)
 	}
 	if _, err := NewVault(old.db, []byte("short")); err == nil {
@@ -100,11 +100,11 @@ func TestSecretsThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, value string }{
 		{"", "value"}, {"1ST", "value"}, {"A-B", "value"}, {"A", "abc"}, {"A", strings.Repeat("x", longestSecret+1)},
 	} {
-		wantRefusal(t, vault.PutSecret(t.Context(), admin, c.name, c.value), "invalid_input")
+		wantRefusal(t, vault.PutSecret(t.Context(), admin, SecretChange{Name: c.name, Value: c.value}), "invalid_input")
 	}
 	keyless, err := NewVault(vault.db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRefusal(t, keyless.PutSecret(t.Context(), admin, "A", "value"), "conflict")
+	wantRefusal(t, keyless.PutSecret(t.Context(), admin, SecretChange{Name: "A", Value: "value"}), "conflict")
 }

@@ -45,6 +45,9 @@ func (r *runs) open(ctx context.Context, who Who, definition *store.Definition, 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.room(ctx, who.Team, 1); err != nil {
+		return nil, err
+	}
 	start.NeedsPermit = definition.Limits.MaxConcurrent > 0
 	limit, err := limitOf(definition, start.Input)
 	if err != nil {

@@ -127,7 +127,7 @@ const orders = `
 
 func newHooks(t *testing.T) *world {
 	w := newWorld(t, func(o *engine.Options) { o.SecretKeys = [][]byte{make([]byte, 32)} })
-	if err := w.Vault().PutSecret(t.Context(), w.who, "HOOK", "s3cret"); err != nil {
+	if err := w.Vault().PutSecret(t.Context(), w.who, engine.SecretChange{Name: "HOOK", Value: "s3cret"}); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"weftline/engine/activity"
 	"weftline/engine/execution"
 	"weftline/engine/expr"
 	"weftline/engine/flow"
@@ -52,7 +53,7 @@ type hooks struct {
 	q       *queries.Queries
 	store   *store.Store
 	runs    *runs
-	secrets func(ctx context.Context, team uuid.UUID, names []string) (map[string]string, error)
+	secrets func(ctx context.Context, team uuid.UUID, workflow string, names []string) (map[string]string, error)
 	watch   func(team uuid.UUID, f func(Change)) (stop func())
 }
 
@@ -173,7 +174,10 @@ func (h *hooks) prove(ctx context.Context, row queries.WebhookByPathRow, hook fl
 		}
 		return "", nil
 	}
-	values, err := h.secrets(ctx, row.TeamID, []string{hook.Secret})
+	values, err := h.secrets(ctx, row.TeamID, row.Workflow, []string{hook.Secret})
+	if errors.Is(err, activity.ErrNotUsable) {
+		return "", Refuse("forbidden", err.Error())
+	}
 	if err != nil {
 		return "", err
 	}

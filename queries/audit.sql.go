@@ -7,6 +7,7 @@ package queries
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -14,9 +15,13 @@ import (
 const listAudit = `-- name: ListAudit :many
 select id, team_id, at, actor, action, target, detail, address, request from audit
 where team_id = $1 and ($2::bigint = 0 or id < $2::bigint)
-    and ($3::text = '' or actor = $3) and ($4::text = '' or action = $4)
+    and ($3::text = '' or actor = $3)
+    and ($4::text = '' or action = $4 or starts_with(action, $4 || '.'))
+    and ($5::text = '' or target = $5)
+    and ($6::timestamptz is null or at >= $6)
+    and ($7::timestamptz is null or at < $7)
 order by id desc
-limit $5
+limit $8
 `
 
 type ListAuditParams struct {
@@ -24,6 +29,9 @@ type ListAuditParams struct {
 	Before   int64
 	Actor    string
 	Action   string
+	Target   string
+	Since    *time.Time
+	Until    *time.Time
 	PageSize int32
 }
 
@@ -34,6 +42,9 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]Audit, 
 		arg.Before,
 		arg.Actor,
 		arg.Action,
+		arg.Target,
+		arg.Since,
+		arg.Until,
 		arg.PageSize,
 	)
 	if err != nil {

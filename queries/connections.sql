@@ -1,8 +1,8 @@
 -- name: PutConnection :one
-insert into connections (team_id, name, kind, settings, secrets, updated_by)
-values (@team_id, @name, @kind, @settings, @secrets, @updated_by)
+insert into connections (team_id, name, kind, settings, secrets, usable_by, updated_by)
+values (@team_id, @name, @kind, @settings, @secrets, @usable_by, @updated_by)
 on conflict (team_id, name) do update
-set kind = excluded.kind, settings = excluded.settings, secrets = excluded.secrets,
+set kind = excluded.kind, settings = excluded.settings, secrets = excluded.secrets, usable_by = excluded.usable_by,
     updated_by = excluded.updated_by, updated_at = now()
 returning *;
 

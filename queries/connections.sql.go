@@ -13,7 +13,7 @@ import (
 )
 
 const connectionByName = `-- name: ConnectionByName :one
-select team_id, name, kind, settings, secrets, updated_at, updated_by from connections where team_id = $1 and name = $2
+select team_id, name, kind, settings, secrets, updated_at, updated_by, usable_by from connections where team_id = $1 and name = $2
 `
 
 func (q *Queries) ConnectionByName(ctx context.Context, teamID uuid.UUID, name string) (Connection, error) {
@@ -27,6 +27,7 @@ func (q *Queries) ConnectionByName(ctx context.Context, teamID uuid.UUID, name s
 		&i.Secrets,
 		&i.UpdatedAt,
 		&i.UpdatedBy,
+		&i.UsableBy,
 	)
 	return i, err
 }
@@ -44,7 +45,7 @@ func (q *Queries) DeleteConnection(ctx context.Context, teamID uuid.UUID, name s
 }
 
 const listConnections = `-- name: ListConnections :many
-select team_id, name, kind, settings, secrets, updated_at, updated_by from connections
+select team_id, name, kind, settings, secrets, updated_at, updated_by, usable_by from connections
 where team_id = $1 and name > $2
 order by name
 limit $3
@@ -68,6 +69,7 @@ func (q *Queries) ListConnections(ctx context.Context, teamID uuid.UUID, after s
 			&i.Secrets,
 			&i.UpdatedAt,
 			&i.UpdatedBy,
+			&i.UsableBy,
 		); err != nil {
 			return nil, err
 		}
@@ -80,12 +82,12 @@ func (q *Queries) ListConnections(ctx context.Context, teamID uuid.UUID, after s
 }
 
 const putConnection = `-- name: PutConnection :one
-insert into connections (team_id, name, kind, settings, secrets, updated_by)
-values ($1, $2, $3, $4, $5, $6)
+insert into connections (team_id, name, kind, settings, secrets, usable_by, updated_by)
+values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (team_id, name) do update
-set kind = excluded.kind, settings = excluded.settings, secrets = excluded.secrets,
+set kind = excluded.kind, settings = excluded.settings, secrets = excluded.secrets, usable_by = excluded.usable_by,
     updated_by = excluded.updated_by, updated_at = now()
-returning team_id, name, kind, settings, secrets, updated_at, updated_by
+returning team_id, name, kind, settings, secrets, updated_at, updated_by, usable_by
 `
 
 type PutConnectionParams struct {
@@ -94,6 +96,7 @@ type PutConnectionParams struct {
 	Kind      string
 	Settings  json.RawMessage
 	Secrets   json.RawMessage
+	UsableBy  []string
 	UpdatedBy string
 }
 
@@ -104,6 +107,7 @@ func (q *Queries) PutConnection(ctx context.Context, arg PutConnectionParams) (C
 		arg.Kind,
 		arg.Settings,
 		arg.Secrets,
+		arg.UsableBy,
 		arg.UpdatedBy,
 	)
 	var i Connection
@@ -115,6 +119,7 @@ func (q *Queries) PutConnection(ctx context.Context, arg PutConnectionParams) (C
 		&i.Secrets,
 		&i.UpdatedAt,
 		&i.UpdatedBy,
+		&i.UsableBy,
 	)
 	return i, err
 }

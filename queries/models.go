@@ -64,6 +64,7 @@ type Connection struct {
 	Secrets   json.RawMessage
 	UpdatedAt time.Time
 	UpdatedBy string
+	UsableBy  []string
 }
 
 type Draft struct {
@@ -73,6 +74,7 @@ type Draft struct {
 	Etag     string
 	SavedBy  string
 	SavedAt  time.Time
+	Editors  []string
 }
 
 type EventTrigger struct {
@@ -203,6 +205,68 @@ type PostedEvent struct {
 	CreatedAt time.Time
 }
 
+type Proposal struct {
+	TeamID      uuid.UUID
+	Workflow    string
+	Number      int32
+	Title       string
+	Description string
+	Reviewers   []string
+	Author      string
+	Editors     []string
+	State       string
+	Revision    int32
+	BaseVersion *int32
+	Version     *int32
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	EndedAt     *time.Time
+	EndedBy     *string
+}
+
+type ProposalComment struct {
+	ID         int64
+	TeamID     uuid.UUID
+	Workflow   string
+	Proposal   int32
+	Revision   int32
+	Activity   *string
+	Line       *int32
+	LineText   *string
+	Body       string
+	Author     string
+	At         time.Time
+	ResolvedBy *string
+	ResolvedAt *time.Time
+}
+
+type ProposalReview struct {
+	ID          int64
+	TeamID      uuid.UUID
+	Workflow    string
+	Proposal    int32
+	Revision    int32
+	Verdict     string
+	Body        string
+	Reviewer    string
+	ContentHash string
+	Dismissed   bool
+	At          time.Time
+}
+
+type ProposalRevision struct {
+	TeamID      uuid.UUID
+	Workflow    string
+	Proposal    int32
+	Revision    int32
+	ContentHash string
+	Text        []byte
+	BaseVersion *int32
+	Kind        string
+	MadeBy      string
+	MadeAt      time.Time
+}
+
 type Ready struct {
 	ExecutionID uuid.UUID
 	Partition   int16
@@ -238,6 +302,7 @@ type Secret struct {
 	Sealed    []byte
 	UpdatedAt time.Time
 	UpdatedBy string
+	UsableBy  []string
 }
 
 type ServerSetting struct {

@@ -1,17 +1,23 @@
 -- name: PutSecret :exec
-insert into secrets (team_id, name, key_id, sealed, updated_by) values (@team_id, @name, @key_id, @sealed, @updated_by)
+-- Without usable_by it stays usable by whom it was, a new one by all.
+insert into secrets (team_id, name, key_id, sealed, updated_by, usable_by)
+values (@team_id, @name, @key_id, @sealed, @updated_by, coalesce(sqlc.narg(usable_by)::text[], '{}'))
 on conflict (team_id, name) do update
-set key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now();
+set key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now(),
+    usable_by = coalesce(sqlc.narg(usable_by)::text[], secrets.usable_by);
+
+-- name: LimitSecret :execrows
+update secrets set usable_by = @usable_by where team_id = @team_id and name = @name;
 
 -- name: DeleteSecret :execrows
 delete from secrets where team_id = @team_id and name = @name;
 
 -- name: ListSecrets :many
 -- Without their values, by name; after is the last name of the page before.
-select name, updated_at, updated_by from secrets
+select name, updated_at, updated_by, usable_by from secrets
 where team_id = @team_id and name > @after
 order by name
 limit @page_size;
 
 -- name: SealedSecrets :many
-select name, key_id, sealed from secrets where team_id = @team_id and name = any(@names::text[]);
+select name, key_id, sealed, usable_by from secrets where team_id = @team_id and name = any(@names::text[]);

@@ -24,8 +24,20 @@ func (q *Queries) DeleteSecret(ctx context.Context, teamID uuid.UUID, name strin
 	return result.RowsAffected(), nil
 }
 
+const limitSecret = `-- name: LimitSecret :execrows
+update secrets set usable_by = $1 where team_id = $2 and name = $3
+`
+
+func (q *Queries) LimitSecret(ctx context.Context, usableBy []string, teamID uuid.UUID, name string) (int64, error) {
+	result, err := q.db.Exec(ctx, limitSecret, usableBy, teamID, name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const listSecrets = `-- name: ListSecrets :many
-select name, updated_at, updated_by from secrets
+select name, updated_at, updated_by, usable_by from secrets
 where team_id = $1 and name > $2
 order by name
 limit $3
@@ -35,6 +47,7 @@ type ListSecretsRow struct {
 	Name      string
 	UpdatedAt time.Time
 	UpdatedBy string
+	UsableBy  []string
 }
 
 // Without their values, by name; after is the last name of the page before.
@@ -47,7 +60,12 @@ func (q *Queries) ListSecrets(ctx context.Context, teamID uuid.UUID, after strin
 	items := []ListSecretsRow{}
 	for rows.Next() {
 		var i ListSecretsRow
-		if err := rows.Scan(&i.Name, &i.UpdatedAt, &i.UpdatedBy); err != nil {
+		if err := rows.Scan(
+			&i.Name,
+			&i.UpdatedAt,
+			&i.UpdatedBy,
+			&i.UsableBy,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -59,9 +77,11 @@ func (q *Queries) ListSecrets(ctx context.Context, teamID uuid.UUID, after strin
 }
 
 const putSecret = `-- name: PutSecret :exec
-insert into secrets (team_id, name, key_id, sealed, updated_by) values ($1, $2, $3, $4, $5)
+insert into secrets (team_id, name, key_id, sealed, updated_by, usable_by)
+values ($1, $2, $3, $4, $5, coalesce($6::text[], '{}'))
 on conflict (team_id, name) do update
-set key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
+set key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now(),
+    usable_by = coalesce($6::text[], secrets.usable_by)
 `
 
 type PutSecretParams struct {
@@ -70,8 +90,10 @@ type PutSecretParams struct {
 	KeyID     string
 	Sealed    []byte
 	UpdatedBy string
+	UsableBy  []string
 }
 
+// Without usable_by it stays usable by whom it was, a new one by all.
 func (q *Queries) PutSecret(ctx context.Context, arg PutSecretParams) error {
 	_, err := q.db.Exec(ctx, putSecret,
 		arg.TeamID,
@@ -79,18 +101,20 @@ func (q *Queries) PutSecret(ctx context.Context, arg PutSecretParams) error {
 		arg.KeyID,
 		arg.Sealed,
 		arg.UpdatedBy,
+		arg.UsableBy,
 	)
 	return err
 }
 
 const sealedSecrets = `-- name: SealedSecrets :many
-select name, key_id, sealed from secrets where team_id = $1 and name = any($2::text[])
+select name, key_id, sealed, usable_by from secrets where team_id = $1 and name = any($2::text[])
 `
 
 type SealedSecretsRow struct {
-	Name   string
-	KeyID  string
-	Sealed []byte
+	Name     string
+	KeyID    string
+	Sealed   []byte
+	UsableBy []string
 }
 
 func (q *Queries) SealedSecrets(ctx context.Context, teamID uuid.UUID, names []string) ([]SealedSecretsRow, error) {
@@ -102,7 +126,12 @@ func (q *Queries) SealedSecrets(ctx context.Context, teamID uuid.UUID, names []s
 	items := []SealedSecretsRow{}
 	for rows.Next() {
 		var i SealedSecretsRow
-		if err := rows.Scan(&i.Name, &i.KeyID, &i.Sealed); err != nil {
+		if err := rows.Scan(
+			&i.Name,
+			&i.KeyID,
+			&i.Sealed,
+			&i.UsableBy,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -7,9 +7,24 @@ package queries
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
+
+const countOpenExecutions = `-- name: CountOpenExecutions :one
+select count(*) from (
+    select 1 from executions where team_id = $1 and finished_at is null limit $2
+) open
+`
+
+// At most the given number of rows is looked at.
+func (q *Queries) CountOpenExecutions(ctx context.Context, teamID uuid.UUID, most int32) (int64, error) {
+	row := q.db.QueryRow(ctx, countOpenExecutions, teamID, most)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
 
 const ensureUser = `-- name: EnsureUser :one
 insert into users (name) values ($1)
@@ -31,6 +46,97 @@ func (q *Queries) EnsureUser(ctx context.Context, name string) (User, error) {
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const limitsOfUse = `-- name: LimitsOfUse :many
+select 'secret'::text as kind, name, usable_by from secrets s
+where s.team_id = $1 and s.name = any($2::text[]) and s.usable_by <> '{}'
+union all
+select 'connection'::text, name, usable_by from connections c
+where c.team_id = $1 and c.name = any($3::text[]) and c.usable_by <> '{}'
+`
+
+type LimitsOfUseRow struct {
+	Kind     string
+	Name     string
+	UsableBy []string
+}
+
+// The secrets and connections among those named that not every workflow may use.
+func (q *Queries) LimitsOfUse(ctx context.Context, teamID uuid.UUID, secrets []string, connections []string) ([]LimitsOfUseRow, error) {
+	rows, err := q.db.Query(ctx, limitsOfUse, teamID, secrets, connections)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LimitsOfUseRow{}
+	for rows.Next() {
+		var i LimitsOfUseRow
+		if err := rows.Scan(&i.Kind, &i.Name, &i.UsableBy); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listMembers = `-- name: ListMembers :many
+select u.name, m.roles, m.groups
+from memberships m join users u on u.id = m.user_id
+where m.team_id = $1 and not u.disabled
+order by u.name
+`
+
+type ListMembersRow struct {
+	Name   string
+	Roles  []string
+	Groups []string
+}
+
+func (q *Queries) ListMembers(ctx context.Context, teamID uuid.UUID) ([]ListMembersRow, error) {
+	rows, err := q.db.Query(ctx, listMembers, teamID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListMembersRow{}
+	for rows.Next() {
+		var i ListMembersRow
+		if err := rows.Scan(&i.Name, &i.Roles, &i.Groups); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockTeamForChange = `-- name: LockTeamForChange :one
+select policy from teams where id = $1 for update
+`
+
+func (q *Queries) LockTeamForChange(ctx context.Context, id uuid.UUID) (json.RawMessage, error) {
+	row := q.db.QueryRow(ctx, lockTeamForChange, id)
+	var policy json.RawMessage
+	err := row.Scan(&policy)
+	return policy, err
+}
+
+const lockTeamPolicy = `-- name: LockTeamPolicy :one
+select policy from teams where id = $1 for share
+`
+
+// Held by whoever publishes, so that a change of the policy comes before or after, never in between.
+func (q *Queries) LockTeamPolicy(ctx context.Context, id uuid.UUID) (json.RawMessage, error) {
+	row := q.db.QueryRow(ctx, lockTeamPolicy, id)
+	var policy json.RawMessage
+	err := row.Scan(&policy)
+	return policy, err
 }
 
 const memberByName = `-- name: MemberByName :one
@@ -67,6 +173,15 @@ func (q *Queries) SetMembership(ctx context.Context, teamID uuid.UUID, userID uu
 	return err
 }
 
+const setTeamPolicy = `-- name: SetTeamPolicy :exec
+update teams set policy = $1 where id = $2
+`
+
+func (q *Queries) SetTeamPolicy(ctx context.Context, policy json.RawMessage, iD uuid.UUID) error {
+	_, err := q.db.Exec(ctx, setTeamPolicy, policy, iD)
+	return err
+}
+
 const teamByName = `-- name: TeamByName :one
 select id, name, policy, created_at from teams where name = $1
 `
@@ -81,4 +196,15 @@ func (q *Queries) TeamByName(ctx context.Context, name string) (Team, error) {
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const teamPolicy = `-- name: TeamPolicy :one
+select policy from teams where id = $1
+`
+
+func (q *Queries) TeamPolicy(ctx context.Context, id uuid.UUID) (json.RawMessage, error) {
+	row := q.db.QueryRow(ctx, teamPolicy, id)
+	var policy json.RawMessage
+	err := row.Scan(&policy)
+	return policy, err
 }

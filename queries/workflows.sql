@@ -44,10 +44,14 @@ where team_id = @team_id and name = @name;
 select * from drafts where team_id = @team_id and workflow = @workflow;
 
 -- name: SaveDraft :one
-insert into drafts (team_id, workflow, text, etag, saved_by) values (@team_id, @workflow, @text, @etag, @saved_by)
+insert into drafts (team_id, workflow, text, etag, saved_by, editors) values (@team_id, @workflow, @text, @etag, @saved_by, @editors)
 on conflict (team_id, workflow) do update
-set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now()
+set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now(), editors = excluded.editors
 returning *;
+
+-- name: ForgetEditors :exec
+-- The draft is what is published: nobody has changed it yet.
+update drafts set editors = '{}' where team_id = @team_id and workflow = @workflow and text = @text;
 
 -- name: WorkflowStatusCounts :many
 -- Open executions by status.

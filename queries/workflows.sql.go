@@ -39,7 +39,7 @@ func (q *Queries) DescribeWorkflow(ctx context.Context, arg DescribeWorkflowPara
 }
 
 const draftByName = `-- name: DraftByName :one
-select team_id, workflow, text, etag, saved_by, saved_at from drafts where team_id = $1 and workflow = $2
+select team_id, workflow, text, etag, saved_by, saved_at, editors from drafts where team_id = $1 and workflow = $2
 `
 
 func (q *Queries) DraftByName(ctx context.Context, teamID uuid.UUID, workflow string) (Draft, error) {
@@ -52,6 +52,7 @@ func (q *Queries) DraftByName(ctx context.Context, teamID uuid.UUID, workflow st
 		&i.Etag,
 		&i.SavedBy,
 		&i.SavedAt,
+		&i.Editors,
 	)
 	return i, err
 }
@@ -63,6 +64,16 @@ on conflict do nothing
 
 func (q *Queries) EnsureWorkflow(ctx context.Context, teamID uuid.UUID, name string, updatedBy string) error {
 	_, err := q.db.Exec(ctx, ensureWorkflow, teamID, name, updatedBy)
+	return err
+}
+
+const forgetEditors = `-- name: ForgetEditors :exec
+update drafts set editors = '{}' where team_id = $1 and workflow = $2 and text = $3
+`
+
+// The draft is what is published: nobody has changed it yet.
+func (q *Queries) ForgetEditors(ctx context.Context, teamID uuid.UUID, workflow string, text []byte) error {
+	_, err := q.db.Exec(ctx, forgetEditors, teamID, workflow, text)
 	return err
 }
 
@@ -155,10 +166,10 @@ func (q *Queries) LockWorkflow(ctx context.Context, teamID uuid.UUID, name strin
 }
 
 const saveDraft = `-- name: SaveDraft :one
-insert into drafts (team_id, workflow, text, etag, saved_by) values ($1, $2, $3, $4, $5)
+insert into drafts (team_id, workflow, text, etag, saved_by, editors) values ($1, $2, $3, $4, $5, $6)
 on conflict (team_id, workflow) do update
-set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now()
-returning team_id, workflow, text, etag, saved_by, saved_at
+set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now(), editors = excluded.editors
+returning team_id, workflow, text, etag, saved_by, saved_at, editors
 `
 
 type SaveDraftParams struct {
@@ -167,6 +178,7 @@ type SaveDraftParams struct {
 	Text     []byte
 	Etag     string
 	SavedBy  string
+	Editors  []string
 }
 
 func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (Draft, error) {
@@ -176,6 +188,7 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (Draft, er
 		arg.Text,
 		arg.Etag,
 		arg.SavedBy,
+		arg.Editors,
 	)
 	var i Draft
 	err := row.Scan(
@@ -185,6 +198,7 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (Draft, er
 		&i.Etag,
 		&i.SavedBy,
 		&i.SavedAt,
+		&i.Editors,
 	)
 	return i, err
 }

@@ -21,6 +21,7 @@ type ConnectionRequest struct {
 	Kind     string            `json:"kind"`
 	Settings map[string]any    `json:"settings"`
 	Secrets  map[string]string `json:"secrets"`
+	UsableBy []string          `json:"usableBy"`
 }
 
 // PutConnection keeps a connection under a name.
@@ -30,7 +31,7 @@ func (a *API) PutConnection(c *fiber.Ctx) error {
 		return err
 	}
 	kept, err := a.connections.PutConnection(c.UserContext(), who(c),
-		engine.Connection{Name: c.Params("name"), Kind: request.Kind, Settings: request.Settings, Secrets: request.Secrets})
+		engine.Connection{Name: c.Params("name"), Kind: request.Kind, Settings: request.Settings, Secrets: request.Secrets, UsableBy: request.UsableBy})
 	return ok(c, kept, err)
 }
 

@@ -10,14 +10,15 @@ import (
 
 // Vault keeps secrets and never gives one back.
 type Vault interface {
-	PutSecret(ctx context.Context, who engine.Who, name, value string) error
+	PutSecret(ctx context.Context, who engine.Who, change engine.SecretChange) error
 	DeleteSecret(ctx context.Context, who engine.Who, name string) error
 	Secrets(ctx context.Context, who engine.Who, page engine.PageRequest) (engine.Page[engine.Secret], error)
 }
 
-// SecretValue is a secret on its way in.
+// SecretValue is a secret on its way in. Without usableBy that stays as it is; with it alone, the value does.
 type SecretValue struct {
-	Value string `json:"value"`
+	Value    string   `json:"value"`
+	UsableBy []string `json:"usableBy"`
 }
 
 // PutSecret keeps a value under a name.
@@ -26,7 +27,7 @@ func (a *API) PutSecret(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := a.vault.PutSecret(c.UserContext(), who(c), c.Params("name"), request.Value); err != nil {
+	if err := a.vault.PutSecret(c.UserContext(), who(c), engine.SecretChange{Name: c.Params("name"), Value: request.Value, UsableBy: request.UsableBy}); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)

@@ -87,13 +87,18 @@ func (a *API) DeleteToken(c *fiber.Ctx) error {
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-// Audit lists who did what, newest first.
-func (a *API) Audit(c *fiber.Ctx) error {
-	q := queryOf(c)
-	filter := engine.AuditFilter{PageRequest: q.page(), Actor: q.text("actor"), Action: q.text("action")}
-	if q.err != nil {
-		return q.err
+// Team answers the asker's team.
+func (a *API) Team(c *fiber.Ctx) error {
+	team, err := a.door.Team(c.UserContext(), who(c))
+	return ok(c, team, err)
+}
+
+// ChangePolicy changes the fields of the policy that are given.
+func (a *API) ChangePolicy(c *fiber.Ctx) error {
+	change, err := body[engine.PolicyChange](c)
+	if err != nil {
+		return err
 	}
-	page, err := a.identity.Audit(c.UserContext(), who(c), filter)
-	return list(c, page, err)
+	policy, err := a.door.ChangePolicy(c.UserContext(), who(c), change)
+	return ok(c, policy, err)
 }

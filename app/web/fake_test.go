@@ -158,7 +158,7 @@ func (fakeConnections) TestConnection(context.Context, engine.Who, string) (engi
 // fakeVault keeps nothing.
 type fakeVault struct{}
 
-func (fakeVault) PutSecret(context.Context, engine.Who, string, string) error { return nil }
+func (fakeVault) PutSecret(context.Context, engine.Who, engine.SecretChange) error { return nil }
 func (fakeVault) DeleteSecret(context.Context, engine.Who, string) error      { return nil }
 func (fakeVault) Secrets(context.Context, engine.Who, engine.PageRequest) (engine.Page[engine.Secret], error) {
 	return engine.Page[engine.Secret]{}, nil

@@ -3,6 +3,7 @@ package web
 import (
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"weftline/app/api"
@@ -30,6 +31,8 @@ const (
 
 // text is the body of routes that take or answer a definition.
 var text = openapi.Text{}
+
+var auditFilters = []string{"actor", "action", "target", "since", "until"}
 
 var paging = []string{"limit", "cursor"}
 
@@ -144,6 +147,9 @@ func taskRoutes(a *api.API) []Route {
 func teamRoutes(a *api.API) []Route {
 	return []Route{
 		{Method: get, Path: "/me", Needs: auth.Read, Handle: a.Me, Says: "Who you are here.", Answers: api.Me{}},
+		{Method: get, Path: "/team", Needs: auth.Read, Handle: a.Team, Says: "The team with its members and its policy.", Answers: engine.Team{}},
+		{Method: patch, Path: "/team/policy", Needs: auth.Admin, Handle: a.ChangePolicy,
+			Says: "Changes the fields of the policy that are given.", Takes: engine.PolicyChange{}, Answers: engine.Policy{}},
 		{Method: get, Path: "/tokens", Needs: auth.Admin, Handle: a.Tokens,
 			Says: "Lists the tokens of the team, without their values.", Query: paging, Answers: api.Page[engine.Token]{}},
 		{Method: post, Path: "/tokens", Needs: auth.Read, Handle: a.CreateToken,
@@ -161,7 +167,11 @@ func teamRoutes(a *api.API) []Route {
 		{Method: post, Path: "/connections/:name/test", Needs: auth.Admin, Handle: a.TestConnection,
 			Says: "Reaches the service without any effect; one that does not work is 200 with ok: false.", Answers: engine.ConnectionTest{}},
 		{Method: get, Path: "/audit", Needs: auth.Admin, Handle: a.Audit,
-			Says: "Who did what, newest first.", Query: append([]string{"actor", "action"}, paging...), Answers: api.Page[engine.AuditEntry]{}},
+			Says: "Who did what, newest first.", Query: append(slices.Clone(auditFilters), paging...), Answers: api.Page[engine.AuditEntry]{}},
+		{Method: get, Path: "/audit.csv", Needs: auth.Admin, Handle: a.AuditCSV,
+			Says: "The audit that fits the filters as a CSV file, newest first.", Query: auditFilters},
+		{Method: get, Path: "/audit.ndjson", Needs: auth.Admin, Handle: a.AuditNDJSON,
+			Says: "The audit that fits the filters, one JSON object a line, newest first.", Query: auditFilters},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"weftline/engine/execution"
 	"weftline/engine/flow"
 )
 
@@ -19,11 +20,20 @@ type Connection struct {
 	Secrets    map[string]string // values by field
 }
 
-// Connections finds a connection of a team. It answers ErrNoConnection, or a fault of this server.
-type Connections func(ctx context.Context, team, name string) (Connection, error)
+// Connections finds a connection of a team for a workflow. It answers ErrNoConnection, ErrNotUsable, or a fault
+// of this server.
+type Connections func(ctx context.Context, team, workflow, name string) (Connection, error)
 
 // ErrNoConnection says that the team has no connection of that name, or that it needs a secret that is gone.
 var ErrNoConnection = errors.New("no such connection")
+
+// ErrNotUsable says that a secret or connection is there, but not for this workflow.
+var ErrNotUsable = errors.New("this workflow may not use it")
+
+// NotUsable is the error of an attempt that asks for a secret or a connection of other workflows.
+func NotUsable(what string, err error) *execution.Error {
+	return &execution.Error{Type: "policy." + what, Class: classActivity, Message: err.Error()}
+}
 
 // Tester is a runner that can prove a connection without any effect. Test answers why it does not work.
 type Tester interface {
@@ -120,6 +130,8 @@ func (c Call) connection(ctx context.Context, name, kind string) (Connection, *O
 	switch {
 	case errors.Is(err, ErrNoConnection):
 		return failed(fail("connection.not_found", classActivity, nil, "the connection %s cannot be used: %s", name, err))
+	case errors.Is(err, ErrNotUsable):
+		return failed(Outcome{Err: NotUsable("connection", err)})
 	case err != nil:
 		return failed(fail("engine.connection", classInfrastructure, nil, "the connection %s cannot be read: %s", name, err))
 	case found.Kind != kind:

@@ -17,7 +17,7 @@ func over(t *testing.T, kind string, runner activity.Runner, input map[string]an
 	t.Helper()
 	registry := activity.NewRegistry()
 	registry.Register(kind, runner)
-	registry.Connect(func(_ context.Context, team, name string) (activity.Connection, error) {
+	registry.Connect(func(_ context.Context, team, _, name string) (activity.Connection, error) {
 		for _, connection := range connections {
 			if connection.Name == name && team == "team-1" {
 				return connection, nil

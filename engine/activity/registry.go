@@ -157,7 +157,7 @@ func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 	secrets := slices.Clone(call.Secrets)
 	if r.connections != nil {
 		call.connect = func(ctx context.Context, name string) (Connection, error) {
-			connection, err := r.connections(ctx, call.Team, name)
+			connection, err := r.connections(ctx, call.Team, call.Workflow, name)
 			secrets = slices.AppendSeq(secrets, maps.Values(connection.Secrets))
 			return connection, err
 		}

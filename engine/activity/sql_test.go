@@ -181,7 +181,7 @@ func TestTimeoutEndsAStatement(t *testing.T) {
 	defer cancel()
 	registry := activity.NewRegistry()
 	registry.Register("sql", newSQL(t))
-	registry.Connect(func(context.Context, string, string) (activity.Connection, error) { return db, nil })
+	registry.Connect(func(context.Context, string, string, string) (activity.Connection, error) { return db, nil })
 	outcome := registry.Run(ctx, activity.Call{Type: "sql", Input: map[string]any{"connection": "warehouse", "query": "select pg_sleep(1000)"}})
 	wantError(t, outcome, "timeout.attempt", "warehouse")
 }

@@ -23,7 +23,7 @@ func (r reader) recorded() (any, error) {
 	if err == nil {
 		return masked, nil
 	}
-	if len(secretsOf(act)) > 0 {
+	if len(SecretsOf(act)) > 0 {
 		return Mask, nil // only the worker, who has the secrets, can tell whether it is right
 	}
 	r.masked = false
@@ -91,10 +91,11 @@ func (r reader) hides(act *flow.Activity) bool {
 	if _, literal := act.Inputs.Literal(); literal {
 		return false
 	}
-	return len(secretsOf(act)) > 0 || r.st.hasSensitive(r.wf)
+	return len(SecretsOf(act)) > 0 || r.st.hasSensitive(r.wf)
 }
 
-func secretsOf(act *flow.Activity) []string {
+// SecretsOf names the secrets that an activity's inputs read.
+func SecretsOf(act *flow.Activity) []string {
 	if act.Inputs == nil {
 		return nil
 	}

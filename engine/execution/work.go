@@ -28,7 +28,7 @@ func workAt(wf *flow.Workflow, st *State, p place) Work {
 		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: p.run.Attempt,
 		Type: p.act.Type, Input: p.run.Input, Started: p.run.Phase == running,
 		Timeout: p.act.Timeout, MaxMemory: wf.Limits.MaxMemory, Once: p.act.Once, Checkpoint: p.act.Checkpoint,
-		Priority: st.Created.Priority, Affinity: p.act.Affinity, Secrets: secretsOf(p.act),
+		Priority: st.Created.Priority, Affinity: p.act.Affinity, Secrets: SecretsOf(p.act),
 	}
 	if p.act.Priority != "" {
 		w.Priority = p.act.Priority

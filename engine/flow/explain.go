@@ -99,6 +99,10 @@ var explanations = map[string]explanation{
 	"E606": {"path of a webhook", "A path has letters, digits, dots, dashes and slashes between them, and belongs to one webhook of the team.", "Choose another path."},
 	"E607": {"webhook without auth", "Anybody who knows the address could start the workflow, and the policy of the team does not allow that.", "Add auth with a secret, or let an admin set the policy allowUnsignedWebhooks."},
 
+	"E609": {"activity type that the team does not allow", "The policy of the team names the types of activity that may run, and this one is not among them.", "Use another type, or let an admin change the policy allowedActivityTypes."},
+	"E610": {"secret or connection for other workflows", "An admin named the workflows that may use it, and this one is not among them.", "Use another one, or let an admin add this workflow to its usableBy."},
+	"E611": {"more activities than the team allows", "The policy of the team bounds the activities of one definition.", "Move parts into child workflows, or let an admin change the policy limits.activities."},
+
 	"W701": {"output that may be null", "The activity may have been skipped or have failed on a way to here; then its outputs are null and reading a key fails.", "Write activities.x.outputs?.y, or give a value with ??."},
 	"W702": {"human task without due", "Nobody is reminded that it is late, and it may wait for ever.", "Add due, and an activity that needs x.expired."},
 	"W703": {"event without timeout", "It may wait for ever.", "Add timeout, and an activity that needs x.timeout."},

@@ -39,7 +39,7 @@ func Format(text []byte) ([]byte, error) {
 func formatDocument(d *document, s *source) []byte {
 	c := newChecker(&problems{source: s, muted: true})
 	c.document(d)
-	f := formatter{c}
+	f := formatter{checker: c}
 	top := f.build(d.syntax.Content[0], d.root, false)
 	top.edgesToNeeds()
 	top.head = joinComments(d.syntax.HeadComment, top.head)
@@ -95,11 +95,20 @@ type tree struct {
 	spaced           bool    // blank lines between the items
 }
 
-type formatter struct{ *checker }
+type formatter struct {
+	*checker
+	written bool // aliases are written out
+}
 
 // build pairs the syntax with what is known about it. Inside a JSON Schema, small maps are inline.
 func (f formatter) build(y *yaml.Node, n *node, schema bool) *tree {
 	t := &tree{head: y.HeadComment, line: y.LineComment, foot: y.FootComment, anchor: y.Anchor, kind: n.kind}
+	if f.written {
+		t.anchor = ""
+	}
+	if y.Kind == yaml.AliasNode && f.written {
+		return f.build(y.Alias, n, schema)
+	}
 	if y.Kind == yaml.AliasNode {
 		t.alias = y.Value
 		return t

@@ -194,7 +194,7 @@ func (b *builder) humans() []string {
 
 // reserved are the first words of the engine's own error types.
 var reserved = []string{"http", "transport", "timeout", "script", "sql", "expr", "input", "output", "human", "event", "switch",
-	"repeat", "for_each", "child", "cancelled", "engine", "limit", "class", "email", "ai", "worker"}
+	"repeat", "for_each", "child", "cancelled", "engine", "limit", "class", "email", "ai", "worker", "policy"}
 
 // IsReservedError reports whether a type of error begins with one of the engine's own words.
 func IsReservedError(kind string) bool {

@@ -1,5 +1,10 @@
 package flow
 
+import "slices"
+
+// ActivityTypes lists the types of activity in the order of the reference.
+func ActivityTypes() []string { return slices.Clone(activityTypes) }
+
 var activityTypes = []string{TypeHTTP, TypeScript, TypeSQL, TypeEmail, TypeHuman, TypeWait, TypeEvent, TypeEmit,
 	TypeWorkflow, TypeForEach, TypeSwitch, TypeSet, TypeWorker, TypeAI, TypeFail, TypeEnd}
 

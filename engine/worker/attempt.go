@@ -66,7 +66,10 @@ func (d *driver) start(pending []execution.Work) (more bool, err error) {
 		if d.attempts[keyOf(w)] != nil {
 			continue
 		}
-		result, here := d.evaluate(w)
+		result, here := d.forbidden(w)
+		if !here {
+			result, here = d.evaluate(w)
+		}
 		if !here {
 			if err := d.launch(w); err != nil {
 				return more, err
@@ -79,6 +82,17 @@ func (d *driver) start(pending []execution.Work) (more bool, err error) {
 		}
 	}
 	return more, nil
+}
+
+// forbidden is the result of work that the policy of the team does not allow (any more).
+func (d *driver) forbidden(w execution.Work) (execution.Result, bool) {
+	err := d.pool.permitted(d.ctx, d.exec.Team, d.exec.ID, w)
+	if err == nil {
+		return execution.Result{}, false
+	}
+	now := d.now()
+	return execution.Result{Activity: w.Activity, Item: w.Item, Hook: w.Hook, Compensating: w.Compensating, Attempt: w.Attempt,
+		StartedAt: now, EndedAt: now, Error: err}, true
 }
 
 // evaluate does what needs no slot: pure types, and starting a child.
@@ -135,7 +149,7 @@ func (p *Pool) call(ctx context.Context, exec *store.Loaded, w execution.Work) (
 	var err error
 	var secrets map[string]string
 	if len(w.Secrets) > 0 && p.Secrets != nil {
-		if secrets, err = p.Secrets(ctx, exec.Team, w.Secrets); err != nil {
+		if secrets, err = p.Secrets(ctx, exec.Team, created.Workflow, w.Secrets); err != nil {
 			return call, err
 		}
 		call.Secrets = slices.Collect(maps.Values(secrets))
@@ -156,7 +170,7 @@ func (d *driver) attempt(ctx context.Context, a *attempt, call activity.Call, un
 	a.began.Store(result.StartedAt.UnixMilli())
 	defer time.AfterFunc(startedAfter, func() { signal(d.startDue) }).Stop()
 	if unprepared != nil {
-		result.Error = &execution.Error{Type: "expr.eval", Class: "workflow", Message: unprepared.Error()}
+		result.Error = Unprepared(unprepared)
 	} else {
 		outcome := d.pool.runBounded(ctx, a.work.Timeout, call)
 		result.Value, result.Error, result.RetryAfter = outcome.Value, outcome.Err, outcome.RetryAfter

@@ -55,6 +55,9 @@ func ReadErrand(body []byte) (Errand, error) {
 func (p *Pool) CallOf(ctx context.Context, l queue.Leased, e Errand) (activity.Call, error) {
 	call := activity.Call{Type: e.Type, Input: e.Input, Attempt: l.Attempt, IdempotencyKey: e.IdempotencyKey, Execution: l.Execution.String(),
 		Workflow: l.Workflow, Activity: l.Activity, Item: l.Item, CorrelationID: e.CorrelationID, Team: l.Team.String(), MaxMemory: e.MaxMemory}
+	if err := p.permitted(ctx, l.Team, l.Execution, execution.Work{Activity: l.Activity, Item: l.Item, Type: e.Type}); err != nil {
+		return call, refused{err}
+	}
 	if !e.Hidden {
 		return call, nil
 	}
@@ -195,7 +198,7 @@ func (p *Pool) makeAttempt(ctx context.Context, l queue.Leased) execution.Result
 		call, err = p.CallOf(ctx, l, e)
 	}
 	if err != nil {
-		result.Error = &execution.Error{Type: "expr.eval", Class: "workflow", Message: err.Error()}
+		result.Error = Unprepared(err)
 	} else {
 		outcome := p.runBounded(ctx, time.Duration(e.TimeoutMillis)*time.Millisecond, call)
 		result.Value, result.Error, result.RetryAfter = outcome.Value, outcome.Err, outcome.RetryAfter

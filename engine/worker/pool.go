@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine/activity"
+	"weftline/engine/execution"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
 	"weftline/engine/store"
@@ -48,8 +49,11 @@ type Options struct {
 	Grace       time.Duration // how long Close lets running attempts finish
 	Log         *slog.Logger
 
-	// Secrets reads secret values by name; nil when the server has none.
-	Secrets func(ctx context.Context, team uuid.UUID, names []string) (map[string]string, error)
+	// Secrets reads secret values by name for a workflow; nil when the server has none. It answers
+	// activity.ErrNotUsable for one that the workflow may not use.
+	Secrets func(ctx context.Context, team uuid.UUID, workflow string, names []string) (map[string]string, error)
+	// Permit says why an attempt may not run by the policy of its team; nil when it may, or nobody asks.
+	Permit func(ctx context.Context, team, id uuid.UUID, w execution.Work) *execution.Error
 	// Hint tells other replicas.
 	Hint func(notify.Hint)
 	// Changed tells watchers in this process, after each commit.
