@@ -90,3 +90,49 @@ func (c *catalog) library(ctx context.Context, who Who, workflow *flow.Workflow)
 	gather(workflow)
 	return func(name string) *flow.Workflow { return found[name] }
 }
+
+// Tests lists the cases of the WorkflowTest documents that stand beside a workflow: in its draft, else in
+// its published version.
+func (c *catalog) Tests(ctx context.Context, who Who, name string) ([]TestCase, error) {
+	text, err := c.textToTry(ctx, who, name, "")
+	if err != nil {
+		return nil, err
+	}
+	suites, _ := flow.Tests([]byte(text)) // what is wrong is a problem of the draft
+	list := []TestCase{}
+	for _, suite := range suites {
+		for _, each := range suite.Cases {
+			list = append(list, TestCase{Name: each.Name, Line: each.Pos.Line})
+		}
+	}
+	return list, nil
+}
+
+// RunTests runs them.
+func (c *catalog) RunTests(ctx context.Context, who Who, name string, request TestRequest) (rehearse.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, rehearseWithin)
+	defer cancel()
+	text, err := c.textToTry(ctx, who, name, request.Definition)
+	if err != nil {
+		return rehearse.Report{}, err
+	}
+	workflow, err := loadToTry(text)
+	if err != nil {
+		return rehearse.Report{}, err
+	}
+	suites, _ := flow.Tests([]byte(text)) // a definition that loads has valid tests
+	var cases []flow.TestCase
+	for _, suite := range suites {
+		for _, each := range suite.Cases {
+			if request.Case == "" || request.Case == each.Name {
+				cases = append(cases, each)
+			}
+		}
+	}
+	if request.Case != "" && len(cases) == 0 {
+		return rehearse.Report{}, Refuse("not_found", "the workflow has no test case "+request.Case)
+	}
+	runner := rehearse.Runner{Workflow: workflow, Library: c.library(ctx, who, workflow), Replays: request.Replay,
+		Stopped: func() bool { return ctx.Err() != nil }}
+	return runner.Run(cases), nil
+}

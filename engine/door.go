@@ -56,6 +56,9 @@ type Definitions interface {
 	Diff(ctx context.Context, who Who, name, from, to string) (Diff, error)
 	// Plan shows the path that an input takes, without any effect.
 	Plan(ctx context.Context, who Who, name string, request PlanRequest) (rehearse.Planned, error)
+	// Tests lists the cases of the WorkflowTest documents beside a workflow, RunTests runs them.
+	Tests(ctx context.Context, who Who, name string) ([]TestCase, error)
+	RunTests(ctx context.Context, who Who, name string, request TestRequest) (rehearse.Report, error)
 }
 
 // Runs are executions.
@@ -196,6 +199,19 @@ type PlanRequest struct {
 	Input      map[string]any `json:"input"`
 	Mocks      map[string]any `json:"mocks"`
 	StartedAt  time.Time      `json:"startedAt"` // what the clock shows; absent = the start of 2026
+}
+
+// TestCase names a case of a WorkflowTest; Line is where it stands in the text.
+type TestCase struct {
+	Name string `json:"name"`
+	Line int    `json:"line"`
+}
+
+// TestRequest asks for a run of test cases.
+type TestRequest struct {
+	Definition string `json:"definition"` // "" = the draft, else the published version
+	Case       string `json:"case"`       // "" = all
+	Replay     bool   `json:"replay"`     // fold the history anew after each move
 }
 
 // StartRequest starts one execution.

@@ -46,6 +46,8 @@ func commands() []command {
 		{"graph", "FILE", "draws a definition as text", graph},
 		{"schema", "", "prints the JSON Schema of the language", schema},
 		{"explain", "CODE", "explains an error code", explain},
+		{"test", "DIR|FILE…", "runs the tests of workflows, without a server", test},
+		{"plan", "FILE", "shows the path an input takes, without any effect", plan},
 		{"run", "NAME|FILE", "starts an execution, on a server or in process", run},
 		{"executions", "list|show|events|cancel|retry|signal", "executions of a server", executions},
 		{"workflows", "list|publish", "workflows of a server", workflows},

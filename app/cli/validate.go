@@ -31,7 +31,7 @@ func validate(_ context.Context, t Terminal, args []string) error {
 		if err != nil {
 			return err
 		}
-		report := flow.Validate(text)
+		report := flow.ValidateFile(text)
 		valid = valid && report.Valid
 		switch {
 		case *asJSON:

@@ -2,12 +2,15 @@ package examples_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"weftline/app/demo"
 	"weftline/app/examples"
 	"weftline/engine/flow"
+	"weftline/engine/rehearse"
 )
 
 func all(t *testing.T) []examples.Example {
@@ -70,4 +73,70 @@ func TestExamplesCallTheDemoWorldOnly(t *testing.T) {
 			}
 		}
 	}
+}
+
+// weftline test app/examples: every case of every example, also with a replay after each move.
+func TestExamplesPassTheirTests(t *testing.T) {
+	for _, replay := range []bool{false, true} {
+		covered := map[string]bool{}
+		for _, file := range testFiles(t) {
+			runner := rehearse.Runner{Workflow: file.workflow, Replays: replay}
+			report := runner.Run(file.cases)
+			for _, result := range report.Cases {
+				if !result.Passed {
+					t.Errorf("%s: %s: %+v", file.workflow.Name, result.Name, result.Failures)
+				}
+			}
+			if report.Coverage.Percent != 100 {
+				t.Errorf("%s is covered %d%%: %+v", file.workflow.Name, report.Coverage.Percent, report.Coverage)
+			}
+			covered[file.workflow.Name] = true
+		}
+		for _, example := range all(t) {
+			if !covered[example.Name] {
+				t.Errorf("%s has no test", example.Name)
+			}
+		}
+	}
+}
+
+type testFile struct {
+	workflow *flow.Workflow
+	cases    []flow.TestCase
+}
+
+func testFiles(t *testing.T) (files []testFile) {
+	t.Helper()
+	paths, err := filepath.Glob("*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart, _ := filepath.Glob("tests/*.yaml")
+	for _, path := range append(paths, apart...) {
+		text := read(t, path)
+		suites, report := flow.Tests(text)
+		if !report.Valid {
+			t.Errorf("%s: %+v", path, report.Errors)
+		}
+		for _, suite := range suites {
+			if suite.Workflow != "" {
+				text = read(t, filepath.Join(filepath.Dir(path), suite.Workflow))
+			}
+			workflow, err := flow.Load(text)
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			files = append(files, testFile{workflow, suite.Cases})
+		}
+	}
+	return files
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -294,5 +295,61 @@ func TestPlanOverHTTPRunsNothing(t *testing.T) {
 	refused = c.must(422, "POST", "/workflows/hello/plan", `{"definition": "kind: Workflow"}`)
 	if refused["code"] != "invalid_definition" || len(refused["errors"].([]any)) == 0 {
 		t.Errorf("%v", refused)
+	}
+}
+
+const helloTests = `---
+apiVersion: weftline/v1
+kind: WorkflowTest
+metadata: {name: hello}
+spec:
+  cases:
+    - name: welcome
+      input: {name: Ann}
+      script: [{at: 1h, human: decide, by: admin}]
+      expect: {path: [greet, decide], output: {text: Hello Ann, id: 0}}
+    - name: wrong on purpose
+      input: {name: Ann}
+      script: [{at: 1h, human: decide, by: admin}]
+      expect: {duration: 2h}
+`
+
+func TestTestsOverHTTP(t *testing.T) {
+	_, base := newRealServer(t)
+	c := caller{t, base, adminToken}
+	c.must(200, "PUT", "/workflows/hello/draft", hello+helloTests, "If-None-Match", "*", "Content-Type", "application/yaml")
+	if list := c.must(200, "GET", "/workflows/hello/tests", "")["items"].([]any); len(list) != 2 || list[0].(map[string]any)["name"] != "welcome" {
+		t.Errorf("%v", list)
+	}
+	report := c.must(200, "POST", "/workflows/hello/tests/run", "{}")
+	if report["passed"] != 1.0 || report["failed"] != 1.0 {
+		t.Fatalf("%v", report)
+	}
+	wrong := report["cases"].([]any)[1].(map[string]any)["failures"].([]any)
+	if failure := wrong[0].(map[string]any); len(wrong) != 1 || failure["path"] != "expect.duration" || failure["line"] != 40.0 {
+		t.Errorf("%v", wrong)
+	}
+	one := c.must(200, "POST", "/workflows/hello/tests/run", `{"case": "welcome", "replay": true}`)
+	if one["passed"] != 1.0 || one["failed"] != 0.0 {
+		t.Errorf("%v", one)
+	}
+	c.must(404, "POST", "/workflows/hello/tests/run", `{"case": "nobody"}`)
+}
+
+// What is wrong with a test is said when the text is saved; a name that is not there does not keep it from
+// being published.
+func TestTestsAreCheckedOnSaving(t *testing.T) {
+	_, base := newRealServer(t)
+	c := caller{t, base, adminToken}
+	stale := strings.Replace(hello+helloTests, "human: decide", "human: decode", 1)
+	draft := c.must(200, "PUT", "/workflows/hello/draft", stale, "If-None-Match", "*", "Content-Type", "application/yaml")
+	warnings := draft["warnings"].([]any)
+	if draft["valid"] != true || !slices.ContainsFunc(warnings, func(w any) bool { return w.(map[string]any)["code"] == "W712" }) {
+		t.Errorf("%v", draft)
+	}
+	wrong := strings.Replace(hello+helloTests, "duration: 2h", "duration: 2", 1)
+	draft = c.must(200, "PUT", "/workflows/hello/draft", wrong, "If-Match", "*", "Content-Type", "application/yaml")
+	if problem := draft["errors"].([]any)[0].(map[string]any); draft["valid"] != false || problem["line"] != 40.0 {
+		t.Errorf("%v", draft)
 	}
 }

@@ -78,6 +78,10 @@ func definitionRoutes(a *api.API) []Route {
 			Says: "Compares two sides: a version number, draft or published.", Query: []string{"from", "to"}, Answers: engine.Diff{}},
 		{Method: post, Path: "/workflows/:name/plan", Needs: auth.Read, Handle: a.Plan, MaxBody: planMax,
 			Says: "Shows the path that an input takes, with resolved inputs, and runs nothing.", Takes: engine.PlanRequest{}, Answers: rehearse.Planned{}},
+		{Method: get, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: a.Tests,
+			Says: "Lists the test cases that stand beside the workflow in its text.", Answers: api.Page[engine.TestCase]{}},
+		{Method: post, Path: "/workflows/:name/tests/run", Needs: auth.Read, Handle: a.RunTests, MaxBody: planMax,
+			Says: "Runs the test cases with mocks and a clock of their own, and says what they cover.", Takes: engine.TestRequest{}, Answers: rehearse.Report{}},
 		{Method: get, Path: "/schema/workflow.json", Handle: a.Schema, Says: "JSON Schema 2020-12 of the language, for editors."},
 		{Method: get, Path: "/openapi.json", Handle: a.OpenAPI, Says: "This document."},
 	}

@@ -42,7 +42,7 @@ var caseObject = &object{title: "Test case", doc: "One run with given outcomes."
 		f("error", plainText, "Type of its error."),
 		f("path", listOf(plainText), "Activities that completed, all of them, in order."),
 		f("skipped", listOf(plainText), "Activities that were skipped, all of them."),
-		f("attempts", mapOf(integer(0, 100)), "Attempts by activity."),
+		inline(f("attempts", mapOf(integer(0, 100)), "Attempts by activity.")),
 		f("inputs", mapOf(anything), "Resolved inputs by activity; what is not named is not compared."),
 		f("output", anything, "Output of the execution."),
 		f("duration", duration, "Time from start to end."),

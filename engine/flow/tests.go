@@ -169,3 +169,35 @@ func textsOrNil(n *node) []string {
 	}
 	return append([]string{}, n.texts()...)
 }
+
+// ValidateFile is Validate for a file that may also hold tests alone.
+func ValidateFile(text []byte) Report {
+	ps := &problems{}
+	tests, workflows := 0, 0
+	for _, d := range parse(text, ps) {
+		if d.root.get("kind").text() == "WorkflowTest" {
+			tests++
+		} else {
+			workflows++
+		}
+	}
+	if tests == 0 || workflows > 0 {
+		return Validate(text)
+	}
+	suites, report := Tests(text)
+	report.Name = suites[0].Name
+	return report
+}
+
+// Value reads one document of YAML or JSON that is no definition, such as mocks, as a plain value.
+func Value(text []byte) (any, Report) {
+	ps := &problems{}
+	documents := parse(text, ps)
+	if len(documents) > 1 {
+		ps.add("E110", documents[1].root, "keep one document", "there is a second document")
+	}
+	if len(documents) == 0 {
+		return nil, ps.report("")
+	}
+	return documents[0].root.plain(), ps.report("")
+}
