@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,8 @@ type Options struct {
 	Region, Zone string
 	Labels       map[string]string
 	Queues       []string // queues of work that the worker serves (all)
+	Serves       []int    // partitions that the worker claims executions from (all)
+	KeepsWork    bool     // attempts that wait for a slot are not offered to other workers
 	Log          *slog.Logger
 }
 
@@ -135,10 +138,10 @@ func (e *Engine) assemble(st *store.Store) {
 	e.options.Activities.Register(flow.TypeEmit, emitter{e})
 	e.services = newConnections(e.db, e.vault, e.options.Activities)
 	e.options.Activities.Connect(e.services.find)
-	q, works := queue.New(e.db, id, allPartitions(e.options.Partitions)), queue.NewWorks(e.db)
+	q, works := queue.New(e.db, id, e.options.partitions()), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
-		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Grace: e.options.Grace, Log: e.options.Log,
+		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Shares: !e.options.KeepsWork, Grace: e.options.Grace, Log: e.options.Log,
 		Secrets:  e.vault.valuesFor,
 		Permit:   e.permit,
 		Hint:     func(hint notify.Hint) { e.bus.Send(hint) },
@@ -170,10 +173,13 @@ func (e *Engine) assemble(st *store.Store) {
 	e.hooks = &hooks{q: e.runs.q, store: st, runs: e.runs, secrets: e.vault.valuesFor, watch: e.watchers.Watch}
 }
 
-func allPartitions(count int) []int16 {
-	partitions := make([]int16, count)
-	for i := range partitions {
-		partitions[i] = int16(i)
+// partitions are those that the worker claims from.
+func (o Options) partitions() []int16 {
+	var partitions []int16
+	for i := range o.Partitions {
+		if len(o.Serves) == 0 || slices.Contains(o.Serves, i) {
+			partitions = append(partitions, int16(i))
+		}
 	}
 	return partitions
 }
@@ -188,15 +194,27 @@ func (e *Engine) worker(id uuid.UUID) queue.Worker {
 		Kind: queue.KindReplica, Architecture: runtime.GOARCH, CPU: runtime.NumCPU(), Memory: worker.MachineMemory()}
 }
 
-// unable says why an activity cannot run here: it is neither of a type that the engine drives by itself nor
-// one that a runner in this process takes.
-func (e *Engine) unable(activity *flow.Activity) string {
-	switch activity.Type {
+// unable says why an activity cannot run: it is neither of a type that the engine drives by itself nor one that
+// a runner in this process or another replica takes.
+func (e *Engine) unable(step *flow.Activity) string {
+	switch step.Type {
 	case flow.TypeHuman, flow.TypeWait, flow.TypeEvent, flow.TypeWorkflow, flow.TypeForEach, flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd,
 		flow.TypeWorker: // whoever registers for the task may come later
 		return ""
 	}
-	return e.options.Activities.Unable(activity)
+	reason := e.options.Activities.Unable(step)
+	if reason == "" || e.othersCan(step) {
+		return ""
+	}
+	return reason
+}
+
+// othersCan reports whether another replica that is alive now runs what this one cannot.
+func (e *Engine) othersCan(step *flow.Activity) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	able, err := e.runs.q.AbleWorker(ctx, activity.NeedOf(step), queue.Lease.Seconds())
+	return err == nil && able
 }
 
 // Run drives executions until Close or until ctx ends. It answers an error only if the worker could not
@@ -228,6 +246,9 @@ func (e *Engine) Close(ctx context.Context) {
 
 // Tidy deletes what has served its time, as every replica does by itself from time to time.
 func (e *Engine) Tidy(ctx context.Context) error { return e.runs.store.Forget(ctx) }
+
+// Worker is the id of this replica in the worker registry.
+func (e *Engine) Worker() uuid.UUID { return e.pool.ID() }
 
 // Identity knows who may come in.
 func (e *Engine) Identity() *Identity { return e.identity }

@@ -61,7 +61,7 @@ func (r *runs) startOnce(ctx context.Context, who Who, definition *store.Definit
 }
 
 func (r *runs) begin(ctx context.Context, who Who, definition *store.Definition, start execution.Start, key *store.StartKey) (Started, error) {
-	own := r.pool.Reserve()
+	own := r.pool.Reserve(start.ID)
 	owned := false
 	defer func() {
 		if own && !owned {

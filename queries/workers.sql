@@ -64,3 +64,8 @@ order by w.started_at desc, w.id;
 
 -- name: ForgetOldWorkers :exec
 delete from workers where heartbeat_at < now() - interval '7 days';
+
+-- name: AbleWorker :one
+-- Whether a replica that is alive can run what needs this.
+select exists (select from workers where kind = 'replica' and state <> 'stopped' and @ability::text = any(activities)
+    and heartbeat_at > now() - make_interval(secs => @lease_seconds::float8))::bool as able;

@@ -23,6 +23,19 @@ func (q *Queries) AbandonWork(ctx context.Context, worker *uuid.UUID) error {
 	return err
 }
 
+const ableWorker = `-- name: AbleWorker :one
+select exists (select from workers where kind = 'replica' and state <> 'stopped' and $1::text = any(activities)
+    and heartbeat_at > now() - make_interval(secs => $2::float8))::bool as able
+`
+
+// Whether a replica that is alive can run what needs this.
+func (q *Queries) AbleWorker(ctx context.Context, ability string, leaseSeconds float64) (bool, error) {
+	row := q.db.QueryRow(ctx, ableWorker, ability, leaseSeconds)
+	var able bool
+	err := row.Scan(&able)
+	return able, err
+}
+
 const amongDead = `-- name: AmongDead :many
 select u.id::uuid as id from unnest($1::uuid[]) as u(id)
 where not exists (

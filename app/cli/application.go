@@ -33,7 +33,8 @@ const (
 type application struct {
 	config   *config.Config
 	log      *slog.Logger
-	postgres *localpg.Server // nil with a database of the user's own
+	private  bool            // the database is that of the data folder
+	postgres *localpg.Server // nil with a database that this process did not start
 	demo     *demo.Server    // nil without examples
 	scripts  *activity.Script
 	engine   *engine.Engine
@@ -41,20 +42,18 @@ type application struct {
 	running  chan error // the engine's end
 }
 
-// startApplication brings the database up and the engine to work. On an error everything is stopped again.
-func startApplication(ctx context.Context, c *config.Config, log *slog.Logger) (_ *application, err error) {
+// startApplication brings the database up and the engine to work; join: the private database of a server that
+// runs already will do. On an error everything is stopped again.
+func startApplication(ctx context.Context, c *config.Config, log *slog.Logger, join bool) (_ *application, err error) {
 	a := &application{config: c, log: log, running: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			a.stop()
 		}
 	}()
-	url := c.DatabaseURL
-	if url == "" {
-		if a.postgres, err = localpg.Start(ctx, localpg.Options{DataDir: c.DataDir, BinDir: c.PostgresBin, Log: log}); err != nil {
-			return nil, err
-		}
-		url = a.postgres.URL()
+	url, err := a.database(ctx, join)
+	if err != nil {
+		return nil, err
 	}
 	if err := migrations.Up(ctx, url); err != nil {
 		return nil, err
@@ -75,10 +74,26 @@ func startApplication(ctx context.Context, c *config.Config, log *slog.Logger) (
 	return a, nil
 }
 
+// database answers the address of the database, starting the private one if there is no other.
+func (a *application) database(ctx context.Context, join bool) (url string, err error) {
+	if a.config.DatabaseURL != "" {
+		return a.config.DatabaseURL, nil
+	}
+	a.private = true
+	a.postgres, err = localpg.Start(ctx, localpg.Options{DataDir: a.config.DataDir, BinDir: a.config.PostgresBin, Log: a.log})
+	if inUse := (*localpg.InUseError)(nil); join && errors.As(err, &inUse) && inUse.URL != "" {
+		return inUse.URL, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return a.postgres.URL(), nil
+}
+
 // secretKeys are those of the setting, else the one of the data folder of a private database. Without either
 // the server keeps no secrets.
 func (a *application) secretKeys() ([][]byte, error) {
-	if a.config.SecretKey == "" && a.postgres != nil {
+	if a.config.SecretKey == "" && a.private {
 		return secretkey.InFolder(a.config.DataDir)
 	}
 	return secretkey.Parse(a.config.SecretKey)
@@ -89,7 +104,8 @@ func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.R
 	return engine.Options{
 		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode),
 		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: kinds,
-		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels, Log: a.log,
+		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels,
+		Queues: c.Worker.Queues, Serves: c.Worker.Partitions, KeepsWork: !c.Queue.Stealing, Log: a.log,
 	}
 }
 

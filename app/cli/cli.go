@@ -40,6 +40,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "[flags]", "the whole application; the default command", serve},
+		{"worker", "[flags]", "a worker pool without the web application, on the database of a server", workerPool},
 		{"validate", "FILE…", "checks definitions", validate},
 		{"fmt", "FILE…", "brings definitions into canonical form", format},
 		{"diff", "A B", "compares two definitions by activity", diff},

@@ -46,7 +46,7 @@ func runLocally(ctx context.Context, t Terminal, file string, input map[string]a
 		defer drop()
 		c.DatabaseURL = address
 	}
-	app, err := startApplication(ctx, c, slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelError})))
+	app, err := startApplication(ctx, c, slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelError})), false)
 	if err != nil {
 		return err
 	}

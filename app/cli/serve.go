@@ -25,7 +25,7 @@ func serve(ctx context.Context, t Terminal, args []string) error {
 	}
 	defer listener.Close()
 	log.Debug("configuration", "settings", c.String())
-	app, err := startApplication(ctx, c, log)
+	app, err := startApplication(ctx, c, log, false)
 	if err != nil {
 		return err
 	}

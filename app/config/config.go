@@ -44,11 +44,14 @@ type Worker struct {
 	Zone        string
 	Concurrency int      // activities at the same time
 	Scripts     []string // languages beside JavaScript that scripts may be written in
+	Queues      []string // whose work it makes; none = all
+	Partitions  []int    // that it claims executions from; none = all
 }
 
 // Queue says how executions are spread.
 type Queue struct {
-	PartitionCount int // stored in the database; a start with another count is refused
+	PartitionCount int  // stored in the database; a start with another count is refused
+	Stealing       bool // what waits for a slot is offered to other pools
 }
 
 // Limits are refused with 413 or 422, the limit in the message.
@@ -74,6 +77,10 @@ func (c *Config) Validate() error {
 	check(c.Worker.Concurrency >= 1, "concurrency is %d: at least 1 activity must run at a time", c.Worker.Concurrency)
 	count := c.Queue.PartitionCount
 	check(count >= 1 && count <= maxPartitions, "partition-count is %d: from 1 to %d", count, maxPartitions)
+
+	for _, partition := range c.Worker.Partitions {
+		check(partition < count, "partitions names %d: there are %d, from 0 to %d", partition, count, count-1)
+	}
 
 	check(c.Limits.PayloadBytes > 0, "limit-payload must be above 0")
 	check(c.Limits.OutputBytes > 0, "limit-output must be above 0")

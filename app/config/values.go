@@ -97,6 +97,56 @@ func fields(s string) []string {
 	return parts
 }
 
+// names is a list of words.
+type names []string
+
+func (v *names) String() string { return strings.Join(*v, ",") }
+
+func (v *names) Set(s string) error {
+	*v = fields(s)
+	return nil
+}
+
+// ranges is a set of whole numbers from 0, written as 0-15,20.
+type ranges []int
+
+func (v *ranges) String() string {
+	var parts []string
+	for i := 0; i < len(*v); {
+		first, last := (*v)[i], (*v)[i]
+		for i++; i < len(*v) && (*v)[i] == last+1; i++ {
+			last++
+		}
+		part := strconv.Itoa(first)
+		if last > first {
+			part += "-" + strconv.Itoa(last)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ",")
+}
+
+func (v *ranges) Set(s string) error {
+	made := ranges{}
+	for _, part := range fields(s) {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			high = low
+		}
+		first, err := strconv.Atoi(low)
+		last, errLast := strconv.Atoi(high)
+		if err != nil || errLast != nil || first < 0 || last < first || last >= maxPartitions {
+			return fmt.Errorf("has %q: write numbers and ranges such as 0-15,20", part)
+		}
+		for n := first; n <= last; n++ {
+			made = append(made, n)
+		}
+	}
+	slices.Sort(made)
+	*v = slices.Compact(made)
+	return nil
+}
+
 type pairs map[string]string
 
 func (v *pairs) String() string {

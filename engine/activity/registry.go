@@ -142,6 +142,11 @@ func Need(kind string, input any) string {
 	return kind
 }
 
+// NeedOf is the need of an activity as its definition says it.
+func NeedOf(activity *flow.Activity) string {
+	return Need(activity.Type, map[string]any{"language": literalInput(activity.Inputs, "language"), "task": literalInput(activity.Inputs, "task")})
+}
+
 // RemoteTask is the need of a task that remote workers register for.
 func RemoteTask(name string) string { return flow.TypeWorker + "/" + name }
 

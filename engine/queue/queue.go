@@ -45,6 +45,9 @@ func New(pool *pgxpool.Pool, worker uuid.UUID, partitions []int16) *Queue {
 	return &Queue{q: queries.New(pool), worker: worker, partitions: partitions, suspects: map[uuid.UUID]time.Time{}}
 }
 
+// Serves reports whether the worker claims executions of a partition.
+func (q *Queue) Serves(partition int16) bool { return slices.Contains(q.partitions, partition) }
+
 // Claim is an execution that this worker owns from now on. Wakes is how often it had been woken by then;
 // LostBy is the dead owner it was taken from, or Nil.
 type Claim struct {

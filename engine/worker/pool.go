@@ -46,6 +46,7 @@ type Options struct {
 	Mode        string
 	OutputLimit int
 	ItemLimit   int           // items of a for_each in executions that begin here
+	Shares      bool          // attempts that wait for a slot are offered to other replicas
 	Grace       time.Duration // how long Close lets running attempts finish
 	Log         *slog.Logger
 
@@ -140,9 +141,12 @@ func (p *Pool) room() int {
 	return max(0, p.Worker.Concurrency*ownedPerSlot-len(p.drivers)-p.reserved)
 }
 
-// Reserve promises a place for an execution that is about to begin; false when there is none. A promise is
-// redeemed by Drive or given back by Unreserve.
-func (p *Pool) Reserve() bool {
+// Reserve promises a place for an execution that is about to begin; false when there is none, or when its
+// partition is not of this worker. A promise is redeemed by Drive or given back by Unreserve.
+func (p *Pool) Reserve(execution uuid.UUID) bool {
+	if !p.Queue.Serves(p.Store.Partition(execution)) {
+		return false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.serving || p.Worker.Concurrency*ownedPerSlot <= len(p.drivers)+p.reserved || p.suspended() {
