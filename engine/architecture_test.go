@@ -46,7 +46,9 @@ var only = map[string][]string{
 	"github.com/jackc/pgx/v5":      {"engine", "engine/activity", "engine/store", "engine/queue", "engine/notify", "engine/enginetest", "engine/bench", "queries", "migrations", "app/localpg", "app/auth", "app/cli"},
 	"github.com/gorilla/websocket": {"app/live"},
 	"github.com/expr-lang/expr":    {"engine/expr"},
-	"go.yaml.in/yaml/v4":           {"engine/flow"},
+	"go.yaml.in/yaml/v4":           {"engine/flow", "app/config"},
+	"github.com/coreos/go-oidc/v3": {"app/login", "app/login/logintest"},
+	"golang.org/x/oauth2":          {"app/login"},
 }
 
 func TestArrowsRunOneWay(t *testing.T) {

@@ -18,12 +18,13 @@ import (
 type Who struct {
 	Team     uuid.UUID
 	TeamName string
-	User     string   // the stable name shown in histories, e.g. "ann"
-	Groups   []string // groups within the team, for human tasks
-	Roles    []string // viewer, operator, author, reviewer, admin
-	Scopes   []string // of a token; empty for a session
-	Address  string   // where from, for the audit
-	Request  string   // request id
+	User     string    // the stable name shown in histories, e.g. "ann"
+	Person   uuid.UUID // who is behind it; zero for a service account and the server itself
+	Groups   []string  // groups within the team, for human tasks
+	Roles    []string  // viewer, operator, author, reviewer, admin
+	Scopes   []string  // of a token; empty for a session
+	Address  string    // where from, for the audit
+	Request  string    // request id
 }
 
 // Door is everything the application may ask of the engine. Every error is an *Error where it has a
@@ -113,6 +114,7 @@ type Change struct {
 	Tasks     bool // tasks of the team changed
 	Drafts    bool // a draft or version of Workflow changed
 	Work      bool // attempts were offered to workers
+	Access    bool // who may do what changed: credentials must be looked at again
 }
 
 // PageRequest asks for a part of a list; Limit 0 is 50, at most 500.

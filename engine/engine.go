@@ -112,6 +112,8 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: vault, watchers: newWatchers(), policies: newPolicies(db)}
+	e.identity.keys = vault.keys
+	e.identity.changed = func(team uuid.UUID) { e.publish(Change{Team: team, Access: true}) }
 	e.assemble(st)
 	return e, nil
 }
@@ -231,6 +233,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}()
 	loops.Go(func() { e.timers.Run(ctx) })
 	loops.Go(func() { e.ticks.Run(ctx) })
+	loops.Go(func() { e.identity.sweepAlways(ctx, e.options.Log) })
 	return e.pool.Run(ctx, func() {
 		loops.Go(func() { e.pool.Beat(beating, e.bus.SetPeers) })
 		loops.Go(func() { e.bus.Run(beating) })
@@ -262,13 +265,16 @@ func (e *Engine) Services() *Connections { return e.services }
 // heard takes a hint of another replica.
 func (e *Engine) heard(hint notify.Hint) {
 	e.pool.Heard(hint)
+	if slices.ContainsFunc(hint.Changes, func(c notify.Change) bool { return c.Access }) {
+		e.identity.known.clear()
+	}
 	e.watchers.tell(hint.Changes)
 }
 
 // publish tells everybody of a change that was made through the door.
 func (e *Engine) publish(change Change) {
 	changes := []notify.Change{{Team: change.Team, Execution: change.Execution, Workflow: change.Workflow,
-		LastSeq: change.LastSeq, Status: change.Status, Tasks: change.Tasks, Drafts: change.Drafts}}
+		LastSeq: change.LastSeq, Status: change.Status, Tasks: change.Tasks, Drafts: change.Drafts, Access: change.Access}}
 	e.watchers.tell(changes)
 	e.bus.Send(notify.Hint{Changes: changes})
 }

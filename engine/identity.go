@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -19,14 +21,16 @@ import (
 // Identity knows who may come in: teams, people, tokens and sessions. Secrets are 256 random bits; only
 // their SHA-256 is stored.
 type Identity struct {
-	db    *pgxpool.Pool
-	q     *queries.Queries
-	known *tokenCache
+	db      *pgxpool.Pool
+	q       *queries.Queries
+	known   *tokenCache
+	keys    []sealKey            // seal what a provider's sessions hold; empty = such sessions cannot be kept
+	changed func(team uuid.UUID) // who may do what changed in a team
 }
 
 // NewIdentity makes it over a migrated database.
 func NewIdentity(db *pgxpool.Pool) *Identity {
-	return &Identity{db: db, q: queries.New(db), known: newTokenCache()}
+	return &Identity{db: db, q: queries.New(db), known: newTokenCache(), changed: func(uuid.UUID) {}}
 }
 
 // DefaultTeam is the team of a fresh database.
@@ -72,10 +76,21 @@ func (i *Identity) ensureAdmin(ctx context.Context, name string, groups []string
 
 // Sweep forgets what has expired.
 func (i *Identity) Sweep(ctx context.Context) error {
-	if err := i.q.ForgetOldSessions(ctx); err != nil {
-		return err
+	return errors.Join(i.q.ForgetOldSessions(ctx), i.q.ForgetOldAttempts(ctx), i.q.ForgetOldLogoutTokens(ctx), i.q.ForgetOldIdempotencyKeys(ctx))
+}
+
+const sweepEvery = 10 * time.Minute
+
+func (i *Identity) sweepAlways(ctx context.Context, log *slog.Logger) {
+	for ctx.Err() == nil {
+		if err := i.Sweep(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("what has expired could not be forgotten; it is tried again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(sweepEvery):
+		}
 	}
-	return i.q.ForgetOldIdempotencyKeys(ctx)
 }
 
 // Roles of a member; every member may read and decide the tasks they are a candidate for.

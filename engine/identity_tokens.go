@@ -56,8 +56,10 @@ func (i *Identity) CreateToken(ctx context.Context, who Who, request TokenReques
 		CreatedBy: who.User, ExpiresAt: request.ExpiresAt}
 	if account := request.ServiceAccount; account != nil {
 		row.ServiceAccount, row.Groups = &account.Name, append(row.Groups, account.Groups...)
-	} else if err := i.actAsAsker(ctx, who, &row); err != nil {
-		return Token{}, "", err
+	} else if who.Person != uuid.Nil {
+		row.UserID = &who.Person
+	} else {
+		return Token{}, "", Refuse("forbidden", "a service account cannot make tokens for itself; give serviceAccount")
 	}
 	value := newSecret("wft_")
 	row.Hash = digest(value)
@@ -77,15 +79,6 @@ func (i *Identity) CreateToken(ctx context.Context, who Who, request TokenReques
 		token.User = who.User
 	}
 	return token, value, nil
-}
-
-func (i *Identity) actAsAsker(ctx context.Context, who Who, row *queries.CreateTokenParams) error {
-	member, err := i.q.MemberByName(ctx, who.Team, who.User)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return Refuse("forbidden", "a service account cannot make tokens for itself; give serviceAccount")
-	}
-	row.UserID = &member.ID
-	return err
 }
 
 func (r TokenRequest) check(who Who) error {
@@ -209,7 +202,7 @@ func whoOfToken(row queries.TokenByHashRow) Who {
 		who.User, who.Groups = *row.ServiceAccount, row.TokenGroups
 		return who
 	}
-	who.User, who.Groups, who.Roles = *row.UserName, row.MemberGroups, atLeastViewer(row.Roles)
+	who.User, who.Person, who.Groups, who.Roles = *row.UserName, *row.UserID, row.MemberGroups, atLeastViewer(row.Roles)
 	return who
 }
 
@@ -253,6 +246,13 @@ func (c *tokenCache) keep(hash []byte, known knownToken) {
 		clear(c.tokens)
 	}
 	c.tokens[string(hash)] = known
+}
+
+// clear forgets all: somebody's rights changed on another replica.
+func (c *tokenCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.tokens)
 }
 
 func (c *tokenCache) forget(hash []byte) {

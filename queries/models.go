@@ -174,11 +174,30 @@ type KeptEvent struct {
 	ExpiresAt   time.Time
 }
 
+type LoginAttempt struct {
+	StateHash  []byte
+	CookieHash []byte
+	Provider   string
+	Nonce      string
+	Verifier   string
+	ReturnPath string
+	CreatedAt  time.Time
+}
+
+type LogoutToken struct {
+	Provider  string
+	Jti       string
+	ExpiresAt time.Time
+}
+
 type Membership struct {
-	TeamID uuid.UUID
-	UserID uuid.UUID
-	Roles  []string
-	Groups []string
+	TeamID       uuid.UUID
+	UserID       uuid.UUID
+	Roles        []string
+	Groups       []string
+	ManualRoles  []string
+	ManualGroups []string
+	Blocked      bool
 }
 
 type Pace struct {
@@ -311,14 +330,23 @@ type ServerSetting struct {
 }
 
 type Session struct {
-	Hash       []byte
-	TeamID     uuid.UUID
-	UserID     uuid.UUID
-	Address    string
-	Agent      string
-	CreatedAt  time.Time
-	LastSeenAt time.Time
-	ExpiresAt  time.Time
+	Hash             []byte
+	TeamID           uuid.UUID
+	UserID           uuid.UUID
+	Address          string
+	Agent            string
+	CreatedAt        time.Time
+	LastSeenAt       time.Time
+	ExpiresAt        time.Time
+	ID               uuid.UUID
+	Provider         *string
+	ProviderSid      *string
+	KeyID            string
+	RefreshToken     []byte
+	IDToken          []byte
+	RefreshAt        *time.Time
+	RefreshingUntil  *time.Time
+	UnreachableSince *time.Time
 }
 
 type StartKey struct {
@@ -401,13 +429,19 @@ type Token struct {
 }
 
 type User struct {
-	ID        uuid.UUID
-	Name      string
-	Issuer    *string
-	Subject   *string
-	Email     *string
-	Disabled  bool
-	CreatedAt time.Time
+	ID            uuid.UUID
+	Name          string
+	Issuer        *string
+	Subject       *string
+	Email         *string
+	Disabled      bool
+	CreatedAt     time.Time
+	Provider      *string
+	EmailVerified bool
+	Access        json.RawMessage
+	SyncedAt      *time.Time
+	RelinkUntil   *time.Time
+	LastTeam      *uuid.UUID
 }
 
 type Version struct {

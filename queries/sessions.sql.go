@@ -12,39 +12,188 @@ import (
 	"github.com/google/uuid"
 )
 
-const createSession = `-- name: CreateSession :exec
-insert into sessions (hash, team_id, user_id, address, agent, expires_at)
-values ($1, $2, $3, $4, $5, $6)
+const claimRefresh = `-- name: ClaimRefresh :one
+update sessions s set refreshing_until = now() + make_interval(secs => $1::int)
+from users u
+where s.hash = $2 and u.id = s.user_id and s.refresh_at <= now() and (s.refreshing_until is null or s.refreshing_until < now())
+returning s.id, s.user_id, s.provider, s.key_id, s.refresh_token, s.id_token, s.unreachable_since, u.issuer, u.subject
+`
+
+type ClaimRefreshRow struct {
+	ID               uuid.UUID
+	UserID           uuid.UUID
+	Provider         *string
+	KeyID            string
+	RefreshToken     []byte
+	IDToken          []byte
+	UnreachableSince *time.Time
+	Issuer           *string
+	Subject          *string
+}
+
+// The right to ask the provider, for one replica at a time.
+func (q *Queries) ClaimRefresh(ctx context.Context, seconds int32, hash []byte) (ClaimRefreshRow, error) {
+	row := q.db.QueryRow(ctx, claimRefresh, seconds, hash)
+	var i ClaimRefreshRow
+	err := row.Scan(
+		&i.ID,
+		&i.UserID,
+		&i.Provider,
+		&i.KeyID,
+		&i.RefreshToken,
+		&i.IDToken,
+		&i.UnreachableSince,
+		&i.Issuer,
+		&i.Subject,
+	)
+	return i, err
+}
+
+const createSession = `-- name: CreateSession :one
+insert into sessions (hash, team_id, user_id, address, agent, expires_at, provider, provider_sid, key_id, refresh_token, id_token, refresh_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+returning id
 `
 
 type CreateSessionParams struct {
-	Hash      []byte
-	TeamID    uuid.UUID
-	UserID    uuid.UUID
-	Address   string
-	Agent     string
-	ExpiresAt time.Time
+	Hash         []byte
+	TeamID       uuid.UUID
+	UserID       uuid.UUID
+	Address      string
+	Agent        string
+	ExpiresAt    time.Time
+	Provider     *string
+	ProviderSid  *string
+	KeyID        string
+	RefreshToken []byte
+	IDToken      []byte
+	RefreshAt    *time.Time
 }
 
-func (q *Queries) CreateSession(ctx context.Context, arg CreateSessionParams) error {
-	_, err := q.db.Exec(ctx, createSession,
+func (q *Queries) CreateSession(ctx context.Context, arg CreateSessionParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, createSession,
 		arg.Hash,
 		arg.TeamID,
 		arg.UserID,
 		arg.Address,
 		arg.Agent,
 		arg.ExpiresAt,
+		arg.Provider,
+		arg.ProviderSid,
+		arg.KeyID,
+		arg.RefreshToken,
+		arg.IDToken,
+		arg.RefreshAt,
 	)
-	return err
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
-const deleteSession = `-- name: DeleteSession :exec
-delete from sessions where hash = $1
+const deleteSession = `-- name: DeleteSession :one
+delete from sessions where hash = $1 returning id, team_id, user_id, provider, key_id, id_token
 `
 
-func (q *Queries) DeleteSession(ctx context.Context, hash []byte) error {
-	_, err := q.db.Exec(ctx, deleteSession, hash)
-	return err
+type DeleteSessionRow struct {
+	ID       uuid.UUID
+	TeamID   uuid.UUID
+	UserID   uuid.UUID
+	Provider *string
+	KeyID    string
+	IDToken  []byte
+}
+
+func (q *Queries) DeleteSession(ctx context.Context, hash []byte) (DeleteSessionRow, error) {
+	row := q.db.QueryRow(ctx, deleteSession, hash)
+	var i DeleteSessionRow
+	err := row.Scan(
+		&i.ID,
+		&i.TeamID,
+		&i.UserID,
+		&i.Provider,
+		&i.KeyID,
+		&i.IDToken,
+	)
+	return i, err
+}
+
+const deleteSessionByID = `-- name: DeleteSessionByID :one
+delete from sessions where id = $1 and (user_id = $2 or ($3::bool and team_id = $4)) returning team_id, user_id
+`
+
+type DeleteSessionByIDRow struct {
+	TeamID uuid.UUID
+	UserID uuid.UUID
+}
+
+// An admin of the team ends any session in it; everybody ends their own, in whichever team.
+func (q *Queries) DeleteSessionByID(ctx context.Context, iD uuid.UUID, userID uuid.UUID, admin bool, teamID uuid.UUID) (DeleteSessionByIDRow, error) {
+	row := q.db.QueryRow(ctx, deleteSessionByID,
+		iD,
+		userID,
+		admin,
+		teamID,
+	)
+	var i DeleteSessionByIDRow
+	err := row.Scan(&i.TeamID, &i.UserID)
+	return i, err
+}
+
+const deleteSessionsByProvider = `-- name: DeleteSessionsByProvider :many
+delete from sessions s using users u
+where u.id = s.user_id and s.provider = $1 and u.issuer = $2
+    and ($3::text = '' or s.provider_sid = $3) and ($4::text = '' or u.subject = $4)
+returning s.team_id
+`
+
+// What a back-channel logout names: one session of the provider, or all of a subject when no session is named.
+func (q *Queries) DeleteSessionsByProvider(ctx context.Context, provider *string, issuer *string, sid string, subject string) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, deleteSessionsByProvider,
+		provider,
+		issuer,
+		sid,
+		subject,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var team_id uuid.UUID
+		if err := rows.Scan(&team_id); err != nil {
+			return nil, err
+		}
+		items = append(items, team_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteSessionsOfMember = `-- name: DeleteSessionsOfMember :many
+delete from sessions where team_id = $1 and user_id = $2 returning id
+`
+
+func (q *Queries) DeleteSessionsOfMember(ctx context.Context, teamID uuid.UUID, userID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, deleteSessionsOfMember, teamID, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const forgetOldSessions = `-- name: ForgetOldSessions :exec
@@ -56,39 +205,153 @@ func (q *Queries) ForgetOldSessions(ctx context.Context) error {
 	return err
 }
 
+const keepRefreshed = `-- name: KeepRefreshed :exec
+update sessions set key_id = $1, refresh_token = $2, id_token = $3, refresh_at = $4,
+    refreshing_until = null, unreachable_since = null
+where id = $5
+`
+
+type KeepRefreshedParams struct {
+	KeyID        string
+	RefreshToken []byte
+	IDToken      []byte
+	RefreshAt    *time.Time
+	ID           uuid.UUID
+}
+
+func (q *Queries) KeepRefreshed(ctx context.Context, arg KeepRefreshedParams) error {
+	_, err := q.db.Exec(ctx, keepRefreshed,
+		arg.KeyID,
+		arg.RefreshToken,
+		arg.IDToken,
+		arg.RefreshAt,
+		arg.ID,
+	)
+	return err
+}
+
+const moveSession = `-- name: MoveSession :one
+update sessions set hash = $1, team_id = $2 where hash = $3 returning id
+`
+
+// Another id and team for a session that goes on: what an old copy of the cookie holds is worth nothing.
+func (q *Queries) MoveSession(ctx context.Context, newHash []byte, teamID uuid.UUID, hash []byte) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, moveSession, newHash, teamID, hash)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
+const postponeRefresh = `-- name: PostponeRefresh :one
+update sessions set refresh_at = now() + make_interval(secs => $1::int), refreshing_until = null,
+    unreachable_since = coalesce(unreachable_since, now())
+where id = $2
+returning (unreachable_since < now() - make_interval(secs => $3::int))::bool as over
+`
+
+// The provider did not answer: it is asked again soon, and the session lives until its grace is over.
+func (q *Queries) PostponeRefresh(ctx context.Context, seconds int32, iD uuid.UUID, graceSeconds int32) (bool, error) {
+	row := q.db.QueryRow(ctx, postponeRefresh, seconds, iD, graceSeconds)
+	var over bool
+	err := row.Scan(&over)
+	return over, err
+}
+
 const sessionByHash = `-- name: SessionByHash :one
-select s.team_id, s.user_id, s.expires_at, t.name as team_name, u.name as user_name, m.roles, m.groups
+select s.id, s.team_id, s.user_id, s.created_at, s.expires_at, s.provider, s.unreachable_since,
+    (s.refresh_at is not null and s.refresh_at <= now())::bool as refresh_due,
+    t.name as team_name, u.name as user_name, m.roles, m.groups
 from sessions s
 join teams t on t.id = s.team_id
 join users u on u.id = s.user_id and not u.disabled
-join memberships m on m.team_id = s.team_id and m.user_id = s.user_id
+join memberships m on m.team_id = s.team_id and m.user_id = s.user_id and not m.blocked
 where s.hash = $1 and s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => $2::int)
 `
 
 type SessionByHashRow struct {
-	TeamID    uuid.UUID
-	UserID    uuid.UUID
-	ExpiresAt time.Time
-	TeamName  string
-	UserName  string
-	Roles     []string
-	Groups    []string
+	ID               uuid.UUID
+	TeamID           uuid.UUID
+	UserID           uuid.UUID
+	CreatedAt        time.Time
+	ExpiresAt        time.Time
+	Provider         *string
+	UnreachableSince *time.Time
+	RefreshDue       bool
+	TeamName         string
+	UserName         string
+	Roles            []string
+	Groups           []string
 }
 
-// A session that has not expired and was not idle for too long.
+// A session that has not expired and was not idle for too long, of a person who is not shut out.
 func (q *Queries) SessionByHash(ctx context.Context, hash []byte, idleSeconds int32) (SessionByHashRow, error) {
 	row := q.db.QueryRow(ctx, sessionByHash, hash, idleSeconds)
 	var i SessionByHashRow
 	err := row.Scan(
+		&i.ID,
 		&i.TeamID,
 		&i.UserID,
+		&i.CreatedAt,
 		&i.ExpiresAt,
+		&i.Provider,
+		&i.UnreachableSince,
+		&i.RefreshDue,
 		&i.TeamName,
 		&i.UserName,
 		&i.Roles,
 		&i.Groups,
 	)
 	return i, err
+}
+
+const sessionsOf = `-- name: SessionsOf :many
+select s.id, s.address, s.agent, s.created_at, s.last_seen_at, s.expires_at, s.provider, t.name as team_name, s.hash
+from sessions s join teams t on t.id = s.team_id
+where s.user_id = $1 and s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => $2::int)
+order by s.last_seen_at desc, s.id
+`
+
+type SessionsOfRow struct {
+	ID         uuid.UUID
+	Address    string
+	Agent      string
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+	ExpiresAt  time.Time
+	Provider   *string
+	TeamName   string
+	Hash       []byte
+}
+
+// All sessions of a person that are alive, in whichever team.
+func (q *Queries) SessionsOf(ctx context.Context, userID uuid.UUID, idleSeconds int32) ([]SessionsOfRow, error) {
+	rows, err := q.db.Query(ctx, sessionsOf, userID, idleSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SessionsOfRow{}
+	for rows.Next() {
+		var i SessionsOfRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Address,
+			&i.Agent,
+			&i.CreatedAt,
+			&i.LastSeenAt,
+			&i.ExpiresAt,
+			&i.Provider,
+			&i.TeamName,
+			&i.Hash,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const touchSession = `-- name: TouchSession :exec

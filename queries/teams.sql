@@ -8,13 +8,10 @@ on conflict (name) do update set name = excluded.name
 returning *;
 
 -- name: SetMembership :exec
-insert into memberships (team_id, user_id, roles, groups) values (@team_id, @user_id, @roles, @groups)
-on conflict (team_id, user_id) do update set roles = excluded.roles, groups = excluded.groups;
-
--- name: MemberByName :one
-select u.id, m.roles, m.groups
-from memberships m join users u on u.id = m.user_id
-where m.team_id = @team_id and u.name = @name;
+-- Gives roles and groups by hand.
+insert into memberships (team_id, user_id, roles, groups, manual_roles, manual_groups) values (@team_id, @user_id, @roles, @groups, @roles, @groups)
+on conflict (team_id, user_id) do update set roles = excluded.roles, groups = excluded.groups,
+    manual_roles = excluded.manual_roles, manual_groups = excluded.manual_groups;
 
 -- name: TeamPolicy :one
 select policy from teams where id = @id;
@@ -32,7 +29,7 @@ update teams set policy = @policy where id = @id;
 -- name: ListMembers :many
 select u.name, m.roles, m.groups
 from memberships m join users u on u.id = m.user_id
-where m.team_id = @team_id and not u.disabled
+where m.team_id = @team_id and not u.disabled and not m.blocked
 order by u.name;
 
 -- name: LimitsOfUse :many

@@ -29,7 +29,7 @@ func (q *Queries) CountOpenExecutions(ctx context.Context, teamID uuid.UUID, mos
 const ensureUser = `-- name: EnsureUser :one
 insert into users (name) values ($1)
 on conflict (name) do update set name = excluded.name
-returning id, name, issuer, subject, email, disabled, created_at
+returning id, name, issuer, subject, email, disabled, created_at, provider, email_verified, access, synced_at, relink_until, last_team
 `
 
 // The person of that name, made if need be.
@@ -44,6 +44,12 @@ func (q *Queries) EnsureUser(ctx context.Context, name string) (User, error) {
 		&i.Email,
 		&i.Disabled,
 		&i.CreatedAt,
+		&i.Provider,
+		&i.EmailVerified,
+		&i.Access,
+		&i.SyncedAt,
+		&i.RelinkUntil,
+		&i.LastTeam,
 	)
 	return i, err
 }
@@ -86,7 +92,7 @@ func (q *Queries) LimitsOfUse(ctx context.Context, teamID uuid.UUID, secrets []s
 const listMembers = `-- name: ListMembers :many
 select u.name, m.roles, m.groups
 from memberships m join users u on u.id = m.user_id
-where m.team_id = $1 and not u.disabled
+where m.team_id = $1 and not u.disabled and not m.blocked
 order by u.name
 `
 
@@ -139,30 +145,13 @@ func (q *Queries) LockTeamPolicy(ctx context.Context, id uuid.UUID) (json.RawMes
 	return policy, err
 }
 
-const memberByName = `-- name: MemberByName :one
-select u.id, m.roles, m.groups
-from memberships m join users u on u.id = m.user_id
-where m.team_id = $1 and u.name = $2
-`
-
-type MemberByNameRow struct {
-	ID     uuid.UUID
-	Roles  []string
-	Groups []string
-}
-
-func (q *Queries) MemberByName(ctx context.Context, teamID uuid.UUID, name string) (MemberByNameRow, error) {
-	row := q.db.QueryRow(ctx, memberByName, teamID, name)
-	var i MemberByNameRow
-	err := row.Scan(&i.ID, &i.Roles, &i.Groups)
-	return i, err
-}
-
 const setMembership = `-- name: SetMembership :exec
-insert into memberships (team_id, user_id, roles, groups) values ($1, $2, $3, $4)
-on conflict (team_id, user_id) do update set roles = excluded.roles, groups = excluded.groups
+insert into memberships (team_id, user_id, roles, groups, manual_roles, manual_groups) values ($1, $2, $3, $4, $3, $4)
+on conflict (team_id, user_id) do update set roles = excluded.roles, groups = excluded.groups,
+    manual_roles = excluded.manual_roles, manual_groups = excluded.manual_groups
 `
 
+// Gives roles and groups by hand.
 func (q *Queries) SetMembership(ctx context.Context, teamID uuid.UUID, userID uuid.UUID, roles []string, groups []string) error {
 	_, err := q.db.Exec(ctx, setMembership,
 		teamID,

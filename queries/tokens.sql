@@ -11,9 +11,9 @@ on conflict (hash) do nothing;
 
 -- name: TokenByHash :one
 -- The token with who it acts as; roles and groups are those that the person has now.
-select k.id, k.team_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
+select k.id, k.team_id, k.user_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
     t.name as team_name, u.name as user_name, m.roles, m.groups as member_groups,
-    (k.service_account is not null or (m.user_id is not null and not u.disabled))::bool as usable
+    (k.service_account is not null or (m.user_id is not null and not m.blocked and not u.disabled))::bool as usable
 from tokens k
 join teams t on t.id = k.team_id
 left join users u on u.id = k.user_id

@@ -163,9 +163,9 @@ func (q *Queries) ListTokens(ctx context.Context, teamID uuid.UUID, after *time.
 }
 
 const tokenByHash = `-- name: TokenByHash :one
-select k.id, k.team_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
+select k.id, k.team_id, k.user_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
     t.name as team_name, u.name as user_name, m.roles, m.groups as member_groups,
-    (k.service_account is not null or (m.user_id is not null and not u.disabled))::bool as usable
+    (k.service_account is not null or (m.user_id is not null and not m.blocked and not u.disabled))::bool as usable
 from tokens k
 join teams t on t.id = k.team_id
 left join users u on u.id = k.user_id
@@ -176,6 +176,7 @@ where k.hash = $1
 type TokenByHashRow struct {
 	ID             uuid.UUID
 	TeamID         uuid.UUID
+	UserID         *uuid.UUID
 	Scopes         []string
 	ServiceAccount *string
 	TokenGroups    []string
@@ -194,6 +195,7 @@ func (q *Queries) TokenByHash(ctx context.Context, hash []byte) (TokenByHashRow,
 	err := row.Scan(
 		&i.ID,
 		&i.TeamID,
+		&i.UserID,
 		&i.Scopes,
 		&i.ServiceAccount,
 		&i.TokenGroups,

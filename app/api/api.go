@@ -18,6 +18,8 @@ type API struct {
 	vault       Vault
 	connections Connections
 	health      Health
+	login       Login // nil in local mode
+	limits      engine.SessionLimits
 	table       func() []openapi.Operation
 }
 
@@ -28,12 +30,14 @@ type Options struct {
 	Vault       Vault
 	Connections Connections
 	Health      Health
+	Login       Login // nil in local mode
+	Limits      engine.SessionLimits
 	Table       func() []openapi.Operation // the API's part of the route table
 }
 
 // New makes the handlers.
 func New(o Options) *API {
-	return &API{door: o.Door, identity: o.Identity, vault: o.Vault, connections: o.Connections, health: o.Health, table: o.Table}
+	return &API{door: o.Door, identity: o.Identity, vault: o.Vault, connections: o.Connections, health: o.Health, login: o.Login, limits: o.Limits, table: o.Table}
 }
 
 func who(c *fiber.Ctx) engine.Who { return auth.Who(c) }

@@ -12,6 +12,7 @@ import (
 
 // Identity is what the handlers need to know of tokens, teams and the audit.
 type Identity interface {
+	People
 	CreateToken(ctx context.Context, who engine.Who, request engine.TokenRequest) (engine.Token, string, error)
 	Tokens(ctx context.Context, who engine.Who, page engine.PageRequest) (engine.Page[engine.Token], error)
 	DeleteToken(ctx context.Context, who engine.Who, id uuid.UUID) error

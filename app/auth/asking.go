@@ -2,8 +2,10 @@ package auth
 
 import (
 	"crypto/subtle"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"weftline/engine"
 )
@@ -13,6 +15,10 @@ type Asking struct {
 	engine.Who
 	Session string // the session's id when a cookie said who, else ""
 	Token   string // the API token when a header said who, else ""
+
+	SessionID   uuid.UUID  // the session's name in lists; zero for a token
+	Provider    string     // who vouched for the person of a session, "" in local mode
+	Unreachable *time.Time // the provider of the session has not answered since
 
 	csrf string // what writes of the session must repeat
 }

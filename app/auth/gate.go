@@ -11,29 +11,51 @@ import (
 	"weftline/engine"
 )
 
-// CookieName is the session cookie. Local mode has no TLS, so it carries no __Host- prefix.
-const CookieName = "weftline_session"
+// Names of the session cookie. Local mode has no TLS, so its cookie carries no __Host- prefix.
+const (
+	CookieName     = "weftline_session"
+	HostCookieName = "__Host-weftline_session"
+)
 
 // Identity knows tokens and sessions; engine.Identity is it. A credential that is not good is
 // engine.ErrUnknownCredential.
 type Identity interface {
 	Authenticate(ctx context.Context, token string) (engine.Who, error)
 	Session(ctx context.Context, id string, limits engine.SessionLimits) (engine.Session, error)
+	PeekSession(ctx context.Context, id string, limits engine.SessionLimits) (engine.Session, error)
 	StartSession(ctx context.Context, person engine.Person, limits engine.SessionLimits, address, agent string) (string, error)
+}
+
+// Login stands for the identity providers.
+type Login interface {
+	Knows(provider string) bool
+	Refresh(ctx context.Context, session string) error
+}
+
+// Options of a Gate.
+type Options struct {
+	Identity Identity
+	Local    *engine.Person       // who visitors of pages are in local mode, nil outside it
+	Login    Login                // nil without identity providers
+	Limits   engine.SessionLimits // of sessions; zero = engine.DefaultSessionLimits
 }
 
 // Gate reads credentials of requests.
 type Gate struct {
 	identity Identity
 	local    *engine.Person
+	login    Login
+	limits   engine.SessionLimits
 	failures *Throttle
 }
 
-// NewGate makes a Gate that slows down whoever guesses credentials. local is who visitors of pages are in
-// local mode, nil outside it.
-func NewGate(identity Identity, local *engine.Person) *Gate {
+// NewGate makes a Gate that slows down whoever guesses credentials.
+func NewGate(o Options) *Gate {
 	const guessesPerMinute = 300
-	return &Gate{identity: identity, local: local, failures: NewThrottle(guessesPerMinute, time.Minute)}
+	if o.Limits == (engine.SessionLimits{}) {
+		o.Limits = engine.DefaultSessionLimits
+	}
+	return &Gate{identity: o.Identity, local: o.Local, login: o.Login, limits: o.Limits, failures: NewThrottle(guessesPerMinute, time.Minute)}
 }
 
 // Read finds out who asks. A header that is there but wrong is refused, never replaced by a cookie.
@@ -60,8 +82,8 @@ func (g *Gate) read(c *fiber.Ctx) (Asking, error) {
 		}
 		return g.byToken(c.UserContext(), token)
 	}
-	if session := c.Cookies(CookieName); session != "" {
-		return g.bySession(c.UserContext(), session)
+	if session := c.Cookies(g.cookieName()); session != "" {
+		return g.bySession(c.UserContext(), session, g.identity.Session)
 	}
 	return Asking{}, unauthenticated("send Authorization: Bearer <token>, or sign in")
 }
@@ -71,36 +93,81 @@ func (g *Gate) byToken(ctx context.Context, token string) (Asking, error) {
 	return Asking{Who: who, Token: token}, plain(err)
 }
 
-func (g *Gate) bySession(ctx context.Context, id string) (Asking, error) {
-	session, err := g.identity.Session(ctx, id, engine.DefaultSessionLimits)
-	return Asking{Who: session.Who, Session: id, csrf: session.CSRF}, plain(err)
+type lookUp func(ctx context.Context, id string, limits engine.SessionLimits) (engine.Session, error)
+
+// bySession asks the provider again when that is due, and then reads what the person may do now.
+func (g *Gate) bySession(ctx context.Context, id string, look lookUp) (Asking, error) {
+	session, err := look(ctx, id, g.limits)
+	if err == nil && g.login != nil {
+		if !g.login.Knows(session.Provider) {
+			return Asking{}, plain(engine.ErrUnknownCredential)
+		}
+		if session.RefreshDue {
+			if err := g.login.Refresh(ctx, id); err != nil {
+				return Asking{}, err
+			}
+			session, err = look(ctx, id, g.limits)
+		}
+	}
+	if err != nil {
+		return Asking{}, plain(err)
+	}
+	return Asking{Who: session.Who, Session: id, SessionID: session.ID, Provider: session.Provider,
+		Unreachable: session.UnreachableSince, csrf: session.CSRF}, nil
 }
 
-// StillGood asks anew whether a credential that was good is still good; long-lived connections use it.
-func (g *Gate) StillGood(ctx context.Context, asking Asking) error {
+// StillGood asks anew whether a credential that was good is still good, and for what; long-lived connections
+// use it. It does not count as a use.
+func (g *Gate) StillGood(ctx context.Context, asking Asking) (Asking, error) {
 	if asking.Token != "" {
-		_, err := g.byToken(ctx, asking.Token)
-		return err
+		return g.byToken(ctx, asking.Token)
 	}
-	_, err := g.bySession(ctx, asking.Session)
-	return err
+	return g.bySession(ctx, asking.Session, g.identity.PeekSession)
 }
 
 // Local reports whether visitors of pages are the one local user.
 func (g *Gate) Local() bool { return g.local != nil }
 
+// ByProvider reports whether people sign in by identity providers.
+func (g *Gate) ByProvider() bool { return g.login != nil }
+
+// Limits of sessions.
+func (g *Gate) Limits() engine.SessionLimits { return g.limits }
+
 // SignInLocally opens a session for a visitor of local mode and sets its cookie.
 func (g *Gate) SignInLocally(c *fiber.Ctx) (Asking, error) {
-	id, err := g.identity.StartSession(c.UserContext(), *g.local, engine.DefaultSessionLimits, c.IP(), c.Get(fiber.HeaderUserAgent))
+	id, err := g.identity.StartSession(c.UserContext(), *g.local, g.limits, c.IP(), c.Get(fiber.HeaderUserAgent))
 	if err != nil {
 		return Asking{}, err
 	}
-	asking, err := g.bySession(c.UserContext(), id)
+	asking, err := g.bySession(c.UserContext(), id, g.identity.Session)
 	if err != nil {
 		return Asking{}, err
 	}
-	c.Cookie(&fiber.Cookie{Name: CookieName, Value: id, Path: "/", HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, SessionOnly: true})
+	g.Remember(c, id)
 	return admit(c, asking), nil
+}
+
+// Remember gives the browser its session.
+func (g *Gate) Remember(c *fiber.Ctx, session string) {
+	c.Cookie(&fiber.Cookie{Name: g.cookieName(), Value: session, Path: "/", HTTPOnly: true, Secure: g.login != nil,
+		SameSite: fiber.CookieSameSiteLaxMode, SessionOnly: true})
+}
+
+// Forget takes the session away from the browser.
+func (g *Gate) Forget(c *fiber.Ctx) {
+	c.Cookie(&fiber.Cookie{Name: g.cookieName(), Path: "/", HTTPOnly: true, Secure: g.login != nil,
+		SameSite: fiber.CookieSameSiteLaxMode, MaxAge: -1, Expires: time.Unix(1, 0)})
+}
+
+// SessionOf is the id that the browser holds, good or not.
+func (g *Gate) SessionOf(c *fiber.Ctx) string { return c.Cookies(g.cookieName()) }
+
+func (g *Gate) cookieName() string {
+	if g.login != nil {
+		return HostCookieName
+	}
+	return CookieName
 }
 
 // slowDown counts a refused credential against its address.

@@ -15,6 +15,7 @@ import (
 	"weftline/app/demo"
 	"weftline/app/examples"
 	"weftline/app/localpg"
+	"weftline/app/login"
 	"weftline/app/metrics"
 	"weftline/app/secretkey"
 	"weftline/app/web"
@@ -136,42 +137,87 @@ func (a *application) activities() (*activity.Registry, error) {
 	return registry, nil
 }
 
-// people makes who must be there: the local user, the bootstrap token, and the first examples.
-func (a *application) people(ctx context.Context) (engine.Person, error) {
-	person, err := a.identity.EnsureLocalUser(ctx, localUser)
-	if err != nil {
-		return engine.Person{}, err
+// people makes who and what must be there: the local user in local mode, the teams that rules name
+// otherwise, the bootstrap token, and the first examples.
+func (a *application) people(ctx context.Context) (local *engine.Person, err error) {
+	if len(a.config.Providers) == 0 {
+		person, err := a.identity.EnsureLocalUser(ctx, localUser)
+		if err != nil {
+			return nil, err
+		}
+		local = &person
+	} else if err := a.identity.EnsureTeams(ctx, teamsOfRules(a.config.Providers)); err != nil {
+		return nil, err
 	}
 	if a.config.BootstrapToken != "" {
 		if err := a.identity.EnsureBootstrapToken(ctx, a.config.BootstrapToken); err != nil {
-			return engine.Person{}, err
+			return nil, err
 		}
 	}
-	if a.config.Examples {
-		if _, err := examples.Install(ctx, a.engine, localWho(person)); err != nil {
-			return engine.Person{}, err
+	return local, a.examples(ctx, local)
+}
+
+func (a *application) examples(ctx context.Context, local *engine.Person) error {
+	if !a.config.Examples {
+		return nil
+	}
+	who, err := a.identity.Server(ctx, engine.DefaultTeam)
+	if err != nil {
+		return err
+	}
+	if local != nil {
+		who.User = local.Name
+	}
+	_, err = examples.Install(ctx, a.engine, who)
+	return err
+}
+
+func teamsOfRules(providers []config.Provider) []string {
+	var teams []string
+	for _, p := range providers {
+		for _, rule := range p.Rules {
+			teams = append(teams, rule.Team)
 		}
 	}
-	return person, nil
+	return teams
 }
 
-func localWho(person engine.Person) engine.Who {
-	return engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Roles: []string{engine.RoleAdmin}, Address: "this machine"}
+// login is nil in local mode.
+func (a *application) login(addr net.Addr) *login.Service {
+	if len(a.config.Providers) == 0 {
+		return nil
+	}
+	return login.New(login.Options{Providers: a.config.Providers, PublicURL: a.publicURL(addr), Identity: a.identity,
+		Limits: a.limits(), Grace: a.config.SessionGrace, Log: a.log})
 }
 
-// server makes the web application for the local user.
-func (a *application) server(person engine.Person, addr net.Addr) *web.Server {
+func (a *application) limits() engine.SessionLimits {
+	return engine.SessionLimits{Idle: a.config.SessionIdle, Absolute: a.config.SessionAbsolute}
+}
+
+// publicURL is where browsers find this server: without a setting it listens on this machine only.
+func (a *application) publicURL(addr net.Addr) string {
+	if a.config.PublicURL != "" {
+		return a.config.PublicURL
+	}
+	_, port, _ := net.SplitHostPort(addr.String())
+	return "http://localhost:" + port
+}
+
+// server makes the web application; local is who visitors are in local mode.
+func (a *application) server(local *engine.Person, addr net.Addr) *web.Server {
 	m := metrics.New()
 	m.Register(backlogFigures(a.engine)...)
 	return web.New(web.Options{
 		Door: a.engine, Identity: a.identity, Vault: a.engine.Vault(), Connections: a.engine.Services(), Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
-		Local: &person, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
+		Local: local, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
+		Login: a.login(addr), Limits: a.limits(), PublicURL: a.publicURL(addr),
 	})
 }
 
-// hosts are the names of this very machine; none when something else guards the address.
+// hosts are the names of this very machine; none when a sign-in or something else guards the address.
 func (a *application) hosts(addr net.Addr) []string {
-	if a.config.LocalModeAnyAddress {
+	if a.config.LocalModeAnyAddress || len(a.config.Providers) > 0 {
 		return nil
 	}
 	names := []string{"localhost", "127.0.0.1", "::1"}

@@ -23,6 +23,7 @@ type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Env      config.Lookup
+	Environ  []string // all of it, as os.Environ answers
 }
 
 func (t Terminal) env(name string) string {

@@ -14,6 +14,9 @@ import (
 // serve runs the whole application until it is told to stop, or until something that it needs has ended.
 func serve(ctx context.Context, t Terminal, args []string) error {
 	began := time.Now()
+	if err := config.CheckEnvironment(t.Environ); err != nil {
+		return err
+	}
 	c, err := config.Load("serve", args, t.Env, t.Out, config.AllGroups...)
 	if err != nil {
 		return err
@@ -30,14 +33,17 @@ func serve(ctx context.Context, t Terminal, args []string) error {
 		return err
 	}
 	defer app.stop()
-	person, err := app.people(ctx)
+	local, err := app.people(ctx)
 	if err != nil {
 		return err
 	}
-	server := app.server(person, listener.Addr())
+	server := app.server(local, listener.Addr())
 	serving := make(chan error, 1)
 	go func() { serving <- server.Serve(listener) }()
-	fmt.Fprintf(t.Out, "Weftline is ready at http://%s\n", listener.Addr())
+	fmt.Fprintf(t.Out, "Weftline is ready at %s\n", app.shownAddress(listener.Addr()))
+	for _, p := range c.Providers {
+		log.Info("sign-in", "provider", p.ID, "issuer", p.Issuer, "redirect", app.publicURL(listener.Addr())+"/login/"+p.ID+"/callback")
+	}
 	if c.LocalModeAnyAddress {
 		log.Warn("local mode is open to other machines: whoever reaches this address is admin", "address", listener.Addr().String())
 	}
@@ -51,6 +57,14 @@ func serve(ctx context.Context, t Terminal, args []string) error {
 	}
 	drain(server, log)
 	return err
+}
+
+// shownAddress is what a person opens.
+func (a *application) shownAddress(addr net.Addr) string {
+	if len(a.config.Providers) > 0 {
+		return a.publicURL(addr)
+	}
+	return "http://" + addr.String()
 }
 
 // drain answers open requests and tells the sockets; the engine ends after that.

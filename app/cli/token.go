@@ -77,8 +77,7 @@ func makeToken(ctx context.Context, c *config.Config, request engine.TokenReques
 	if err != nil {
 		return "", err
 	}
-	who := engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Roles: []string{engine.RoleAdmin}, Address: "command line"}
-	_, value, err := identity.CreateToken(ctx, who, request)
+	_, value, err := identity.CreateToken(ctx, localWho(person), request)
 	var refusal *engine.Error
 	if errors.As(err, &refusal) {
 		return "", errors.New(refusal.Message)
@@ -88,6 +87,10 @@ func makeToken(ctx context.Context, c *config.Config, request engine.TokenReques
 
 // localUser is the one person of local mode.
 const localUser = "local"
+
+func localWho(person engine.Person) engine.Who {
+	return engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Person: person.User, Roles: []string{engine.RoleAdmin}, Address: "command line"}
+}
 
 func commas(text string) []string {
 	var parts []string

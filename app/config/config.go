@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"time"
 )
 
 // Config is everything that a command may need to know. Zero values say "none" where a
@@ -32,6 +33,14 @@ type Config struct {
 	Worker        Worker
 	Queue         Queue
 	Limits        Limits
+
+	PublicURL       string // address that browsers use, without a slash at the end; "" = localhost
+	OIDCFile        string
+	OIDC            Provider   // the one provider that flags and environment describe
+	Providers       []Provider // what people sign in with, after Validate; none = local mode
+	SessionIdle     time.Duration
+	SessionAbsolute time.Duration
+	SessionGrace    time.Duration // how long a session lives while its provider does not answer
 
 	LogFormat LogFormat
 	LogLevel  LogLevel
@@ -69,7 +78,7 @@ func (c *Config) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	faults = append(faults, c.checkAddr(), c.checkFiles())
+	faults = append(faults, c.checkLogin(), c.checkAddr(), c.checkFiles())
 	check(c.DataDir != "" || c.DatabaseURL != "", "data-dir is empty: name a folder, or set DATABASE_URL")
 	check(c.BootstrapToken == "" || len(c.BootstrapToken) >= minTokenLength,
 		"WEFTLINE_BOOTSTRAP_TOKEN has %d characters: an admin token needs at least %d", len(c.BootstrapToken), minTokenLength)
@@ -99,11 +108,11 @@ func (c *Config) checkAddr() error {
 	if err != nil {
 		return fmt.Errorf("addr %q must have the form host:port: %w", c.Addr, err)
 	}
-	if c.LocalModeAnyAddress || isLoopback(host) {
+	if len(c.Providers) > 0 || c.LocalModeAnyAddress || isLoopback(host) {
 		return nil
 	}
 	return fmt.Errorf("addr %s can be reached from other machines, and in local mode whoever reaches it is admin: "+
-		"listen on 127.0.0.1, or set WEFTLINE_LOCAL_MODE_ANY_ADDRESS=true if something else guards it", c.Addr)
+		"listen on 127.0.0.1, set up sign-in by a provider (docs/login.md), or set WEFTLINE_LOCAL_MODE_ANY_ADDRESS=true if something else guards it", c.Addr)
 }
 
 func isLoopback(host string) bool {

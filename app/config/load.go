@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+
+	"weftline/engine/expr"
 )
 
 // Lookup answers an environment variable, as os.LookupEnv does.
@@ -53,6 +56,31 @@ func Bind(flags *flag.FlagSet, env Lookup, groups ...Group) (*Config, error) {
 	}
 	flags.Usage = func() { WriteHelp(flags.Output(), groups...) }
 	return c, errors.Join(faults...)
+}
+
+// others are variables that commands beside serve read.
+var others = []string{"WEFTLINE_URL", "WEFTLINE_TOKEN"}
+
+// CheckEnvironment refuses variables that look like settings and are none: a misspelt one would otherwise do
+// nothing, silently. environ holds NAME=value, as os.Environ answers.
+func CheckEnvironment(environ []string) error {
+	known := append([]string{}, others...)
+	for _, s := range settings {
+		known = append(known, s.Env)
+	}
+	var faults []error
+	for _, pair := range environ {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "WEFTLINE_") || strings.HasPrefix(name, "WEFTLINE_TEST_") || slices.Contains(known, name) {
+			continue
+		}
+		fault := fmt.Errorf("%s is no setting", name)
+		if near := expr.Nearest(name, known); near != "" {
+			fault = fmt.Errorf("%s is no setting; did you mean %s?", name, near)
+		}
+		faults = append(faults, fault)
+	}
+	return errors.Join(faults...)
 }
 
 // WriteHelp lists the settings of the groups, each with its flag, variable and default.

@@ -10,6 +10,7 @@ type Group string
 
 const (
 	Web      Group = "Web"
+	Login    Group = "Sign-in"
 	Database Group = "Database"
 	Pool     Group = "Worker pool"
 	Queueing Group = "Queue"
@@ -18,7 +19,7 @@ const (
 )
 
 // AllGroups are what the whole application takes.
-var AllGroups = []Group{Web, Database, Pool, Queueing, Limiting, Logging}
+var AllGroups = []Group{Web, Login, Database, Pool, Queueing, Limiting, Logging}
 
 // Setting is one row of the table. Name is the flag without its dashes, "" forms of a
 // value are shown as empty.
@@ -47,6 +48,33 @@ var settings = []Setting{
 		Help: "make an admin token of this value at start, for automation", value: func(c *Config) flag.Value { return (*text)(&c.BootstrapToken) }},
 	{Group: Web, Name: "examples", Env: "WEFTLINE_EXAMPLES", Default: "on", Form: "on|off",
 		Help: "load the example workflows on the first start and serve the endpoints that they call", value: func(c *Config) flag.Value { return (*onOff)(&c.Examples) }},
+
+	{Group: Login, Name: "public-url", Env: "WEFTLINE_PUBLIC_URL", Form: "URL",
+		Help: "address that browsers use, such as https://weftline.example.org; without it localhost", value: func(c *Config) flag.Value { return (*text)(&c.PublicURL) }},
+	{Group: Login, Name: "oidc-config", Env: "WEFTLINE_OIDC_CONFIG", Form: "FILE",
+		Help: "YAML or JSON file of the identity providers and their rules; without any provider the server is in local mode", value: func(c *Config) flag.Value { return (*text)(&c.OIDCFile) }},
+	{Group: Login, Name: "oidc-issuer", Env: "WEFTLINE_OIDC_ISSUER", Form: "URL",
+		Help: "the one provider, instead of a file: its issuer, exactly as it calls itself", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.Issuer) }},
+	{Group: Login, Name: "oidc-client-id", Env: "WEFTLINE_OIDC_CLIENT_ID", Form: "ID",
+		Help: "what that provider calls Weftline", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.ClientID) }},
+	{Group: Login, Name: "oidc-client-secret", Env: "WEFTLINE_OIDC_CLIENT_SECRET", Form: "SECRET", EnvOnly: true, Secret: true,
+		Help: "what Weftline proves itself with there", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.ClientSecret) }},
+	{Group: Login, Name: "oidc-name", Env: "WEFTLINE_OIDC_NAME", Form: "NAME",
+		Help: "what people call it: Sign in with NAME", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.Name) }},
+	{Group: Login, Name: "oidc-scopes", Env: "WEFTLINE_OIDC_SCOPES", Form: "SCOPE,…",
+		Help: "scopes to ask for beside openid; without it profile and email", value: func(c *Config) flag.Value { return (*words)(&c.OIDC.Scopes) }},
+	{Group: Login, Name: "oidc-name-claim", Env: "WEFTLINE_OIDC_NAME_CLAIM", Form: "CLAIM",
+		Help: "claim that names a person here; without it preferred_username", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.NameClaim) }},
+	{Group: Login, Name: "oidc-groups-claim", Env: "WEFTLINE_OIDC_GROUPS_CLAIM", Form: "CLAIM",
+		Help: "claim with a person's groups; without it groups", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.GroupsClaim) }},
+	{Group: Login, Name: "oidc-rules", Env: "WEFTLINE_OIDC_RULES", Form: "CLAIM=VALUE:ROLE@TEAM,…",
+		Help: "who gets which role in which team; nobody else may come in", value: func(c *Config) flag.Value { return (*rules)(&c.OIDC.Rules) }},
+	{Group: Login, Name: "session-idle", Env: "WEFTLINE_SESSION_IDLE", Default: "8h", Form: "DURATION",
+		Help: "a session ends after so long without a request", value: func(c *Config) flag.Value { return (*duration)(&c.SessionIdle) }},
+	{Group: Login, Name: "session-absolute", Env: "WEFTLINE_SESSION_ABSOLUTE", Default: "24h", Form: "DURATION",
+		Help: "a session ends so long after sign-in", value: func(c *Config) flag.Value { return (*duration)(&c.SessionAbsolute) }},
+	{Group: Login, Name: "session-grace", Env: "WEFTLINE_SESSION_GRACE", Default: "15m", Form: "DURATION",
+		Help: "a session lives on so long while its provider does not answer", value: func(c *Config) flag.Value { return (*duration)(&c.SessionGrace) }},
 
 	{Group: Database, Name: "database-url", Env: "DATABASE_URL", Form: "URL", Secret: true,
 		Help: "PostgreSQL 14 to 18 to use; without it a private one runs in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.DatabaseURL) }},

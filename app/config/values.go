@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Each type here is a flag.Value over a field of Config; Set("") empties it.
@@ -49,6 +50,32 @@ func (v *onOff) Set(s string) error {
 	}
 	return nil
 }
+
+type duration time.Duration
+
+func (v *duration) String() string {
+	text := time.Duration(*v).String()
+	for _, zero := range []string{"0s", "0m"} { // 8h0m0s is 8h
+		if rest, ok := strings.CutSuffix(text, zero); ok && rest != "" && (rest[len(rest)-1] == 'm' || rest[len(rest)-1] == 'h') {
+			text = rest
+		}
+	}
+	return text
+}
+
+func (v *duration) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return errors.New("must be a duration such as 90s or 1h30m")
+	}
+	*v = duration(d)
+	return nil
+}
+
+type words []string
+
+func (v *words) String() string     { return strings.Join(*v, ",") }
+func (v *words) Set(s string) error { *v = fields(s); return nil }
 
 // size counts bytes and is written with a binary unit.
 type size int

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type conn struct {
 	socket *websocket.Conn
 	id     string
 	wake   chan struct{} // capacity 1: something is to be sent
+	doubt  chan struct{} // capacity 1: the credential must be looked at
 	done   chan struct{} // closed when the reader has ended
 	ending chan farewell // capacity 1: the writer says goodbye and closes
 
@@ -61,13 +63,21 @@ type farewell struct {
 
 func newConn(hub *Hub, socket *websocket.Conn, asking auth.Asking) *conn {
 	return &conn{hub: hub, socket: socket, id: uuid.NewString(), asking: asking, subs: map[string]*subscription{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}), ending: make(chan farewell, 1)}
+		wake: make(chan struct{}, 1), doubt: make(chan struct{}, 1), done: make(chan struct{}), ending: make(chan farewell, 1)}
 }
 
 // poke wakes the writer; it never blocks.
 func (c *conn) poke() {
 	select {
 	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// suspect asks the writer to look whether the credential is still good; it never blocks.
+func (c *conn) suspect() {
+	select {
+	case c.doubt <- struct{}{}:
 	default:
 	}
 }
@@ -206,6 +216,8 @@ func (c *conn) write() {
 		case last := <-c.ending:
 			c.goodbye(last)
 			return
+		case <-c.doubt:
+			c.check()
 		case <-ping.C:
 			c.ping()
 		case <-c.wake:
@@ -226,6 +238,8 @@ func (c *conn) rest() {
 	select {
 	case <-time.After(pause):
 	case <-c.done:
+	case <-c.doubt:
+		c.suspect()
 	case last := <-c.ending:
 		c.ending <- last
 	}
@@ -268,10 +282,8 @@ func (c *conn) forward(sub *subscription) {
 // ping carries the heads, so that a page notices what it has lost; it also looks whether the credential is
 // still good and whether a hint was lost on this side.
 func (c *conn) ping() {
-	ctx, cancel := context.WithTimeout(context.Background(), readTime)
-	defer cancel()
 	c.mu.Lock()
-	asking, heads := c.asking, map[string]int64{}
+	heads := map[string]int64{}
 	for sid, sub := range c.subs {
 		heads[sid] = sub.topic.head()
 		if followed, ok := sub.topic.(*executionTopic); ok {
@@ -279,11 +291,31 @@ func (c *conn) ping() {
 		}
 	}
 	c.mu.Unlock()
-	if codeOf(c.hub.gate.StillGood(ctx, asking)) == "unauthenticated" {
-		c.end(farewell{code: closeAuthExpired, text: "the credential is no longer good"})
-		return
+	if c.check() {
+		c.send(pingFrame{Type: "ping", T: stamp(time.Now()), Heads: heads})
 	}
-	c.send(pingFrame{Type: "ping", T: stamp(time.Now()), Heads: heads})
+}
+
+// check ends a socket whose credential is no longer good. One whose rights changed comes back with the new
+// ones: what it watches was opened with the old.
+func (c *conn) check() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	c.mu.Lock()
+	asking := c.asking
+	c.mu.Unlock()
+	now, err := c.hub.gate.StillGood(ctx, asking)
+	switch {
+	case codeOf(err) == "unauthenticated":
+		c.end(farewell{code: closeAuthExpired, text: "the credential is no longer good"})
+	case err == nil && now.Team != asking.Team:
+		c.end(farewell{code: closeAuthExpired, text: "the session went on in another team"})
+	case err == nil && !(slices.Equal(now.Roles, asking.Roles) && slices.Equal(now.Groups, asking.Groups)):
+		c.end(restart())
+	default:
+		return true
+	}
+	return false
 }
 
 func (c *conn) send(frame any) {

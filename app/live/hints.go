@@ -21,6 +21,7 @@ type hintKey struct {
 	team, execution uuid.UUID
 	workflow        string
 	tasks, drafts   bool
+	access          bool
 }
 
 // add notes a change; it never blocks.
@@ -33,7 +34,7 @@ func (h *hints) add(change engine.Change) {
 	if h.latest == nil {
 		h.latest = map[hintKey]engine.Change{}
 	}
-	key := hintKey{change.Team, change.Execution, change.Workflow, change.Tasks, change.Drafts}
+	key := hintKey{change.Team, change.Execution, change.Workflow, change.Tasks, change.Drafts, change.Access}
 	if change.LastSeq >= h.latest[key].LastSeq {
 		h.latest[key] = change
 	}
@@ -70,6 +71,11 @@ func (h *Hub) dispatch() {
 func (h *Hub) touch(change engine.Change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if change.Access {
+		for c := range h.conns {
+			c.suspect()
+		}
+	}
 	if followed, ok := h.topics[topicKey{team: change.Team, name: executionName(change.Execution)}]; ok {
 		followed.touch(change)
 	}

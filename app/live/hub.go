@@ -60,10 +60,10 @@ type topicKey struct {
 	name string
 }
 
-// watch is the hub's one ear for a team, kept while a topic of the team is open.
+// watch is the hub's one ear for a team, kept while a socket or a topic of the team is open.
 type watch struct {
-	stop   func()
-	topics int
+	stop  func()
+	users int
 }
 
 // NewHub makes a hub without sockets.
@@ -157,6 +157,7 @@ func (h *Hub) add(c *conn) bool {
 		}
 	}
 	h.conns[c] = struct{}{}
+	h.listen(c.asking.Team)
 	if same >= socketsPerUser {
 		c.end(farewell{code: closeLimits, text: "too many sockets"})
 	}
@@ -166,6 +167,7 @@ func (h *Hub) add(c *conn) bool {
 func (h *Hub) drop(c *conn) {
 	h.mu.Lock()
 	delete(h.conns, c)
+	h.unlisten(c.who().Team)
 	h.mu.Unlock()
 	c.mu.Lock()
 	subs := c.subs

@@ -113,6 +113,10 @@ func (people) Session(_ context.Context, id string, _ engine.SessionLimits) (eng
 	return engine.Session{Who: engine.Who{Team: team, User: "ann", Roles: []string{"viewer"}}}, nil
 }
 
+func (p people) PeekSession(ctx context.Context, id string, limits engine.SessionLimits) (engine.Session, error) {
+	return p.Session(ctx, id, limits)
+}
+
 func (people) StartSession(context.Context, engine.Person, engine.SessionLimits, string, string) (string, error) {
 	return "", nil
 }
@@ -126,7 +130,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	h := &history{watches: map[int]func(engine.Change){}}
-	gate := auth.NewGate(people{}, nil)
+	gate := auth.NewGate(auth.Options{Identity: people{}})
 	hub := NewHub(Options{Door: h, Gate: gate, Log: slog.New(slog.DiscardHandler), Metrics: metrics.New()})
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: func(c *fiber.Ctx, err error) error {
 		return c.Status(400).SendString(codeOf(err) + ": " + err.Error())

@@ -101,12 +101,12 @@ func (h *Hub) listen(team uuid.UUID) {
 		ear = &watch{stop: h.door.Watch(team, h.hints.add)}
 		h.teams[team] = ear
 	}
-	ear.topics++
+	ear.users++
 }
 
 func (h *Hub) unlisten(team uuid.UUID) {
 	ear := h.teams[team]
-	if ear.topics--; ear.topics == 0 {
+	if ear.users--; ear.users == 0 {
 		ear.stop()
 		delete(h.teams, team)
 	}

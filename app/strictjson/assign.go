@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"weftline/engine/expr"
 )
 
 // Assign puts a parsed value into *target by its json tags: names are exact, an unknown one is an error, and
@@ -84,14 +86,21 @@ func assignStruct(value any, into reflect.Value, pointer string) error {
 		index, known := fields[key]
 		inside := pointer + "/" + Escape(key)
 		if !known {
-			return &Error{Pointer: inside, Message: fmt.Sprintf("the field %q is not known; known are %s",
-				key, strings.Join(sortedKeys(fields), ", "))}
+			return &Error{Pointer: inside, Message: unknownField(key, sortedKeys(fields))}
 		}
 		if err := assign(object[key], into.Field(index), inside); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func unknownField(key string, known []string) string {
+	meant := ""
+	if near := expr.Nearest(key, known); near != "" {
+		meant = fmt.Sprintf("did you mean %q? ", near)
+	}
+	return fmt.Sprintf("the field %q is not known; %sknown are %s", key, meant, strings.Join(known, ", "))
 }
 
 func assignSlice(value any, into reflect.Value, pointer string) error {

@@ -89,8 +89,9 @@ func (f *fakeDoor) Draft(context.Context, engine.Who, string) (engine.Draft, err
 
 // fakeIdentity knows tokens named after what they may do, and remembers answers.
 type fakeIdentity struct {
-	answers map[string]json.RawMessage
-	bodies  map[string]string
+	Identity // what no test needs panics, which is a 500
+	answers  map[string]json.RawMessage
+	bodies   map[string]string
 }
 
 func (f *fakeIdentity) Authenticate(_ context.Context, token string) (engine.Who, error) {
@@ -106,6 +107,10 @@ func (f *fakeIdentity) Session(_ context.Context, id string, _ engine.SessionLim
 		return engine.Session{}, engine.ErrUnknownCredential
 	}
 	return engine.Session{Who: engine.Who{Team: team, TeamName: "default", User: "local", Roles: []string{"admin"}}, CSRF: "csrf-of-good"}, nil
+}
+
+func (f *fakeIdentity) PeekSession(ctx context.Context, id string, limits engine.SessionLimits) (engine.Session, error) {
+	return f.Session(ctx, id, limits)
 }
 
 func (f *fakeIdentity) StartSession(context.Context, engine.Person, engine.SessionLimits, string, string) (string, error) {
@@ -159,7 +164,7 @@ func (fakeConnections) TestConnection(context.Context, engine.Who, string) (engi
 type fakeVault struct{}
 
 func (fakeVault) PutSecret(context.Context, engine.Who, engine.SecretChange) error { return nil }
-func (fakeVault) DeleteSecret(context.Context, engine.Who, string) error      { return nil }
+func (fakeVault) DeleteSecret(context.Context, engine.Who, string) error           { return nil }
 func (fakeVault) Secrets(context.Context, engine.Who, engine.PageRequest) (engine.Page[engine.Secret], error) {
 	return engine.Page[engine.Secret]{}, nil
 }

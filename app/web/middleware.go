@@ -73,8 +73,20 @@ func (s *Server) guarded(c *fiber.Ctx) (err error) {
 	return c.Next()
 }
 
+const aYearOfTLS = "max-age=31536000; includeSubDomains"
+
 // secure sets the headers that every answer carries. Styles that scripts insert need the nonce.
-func secure(c *fiber.Ctx) error {
+func secure(tls bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if tls {
+			c.Set(fiber.HeaderStrictTransportSecurity, aYearOfTLS)
+		}
+		setPolicies(c)
+		return c.Next()
+	}
+}
+
+func setPolicies(c *fiber.Ctx) {
 	nonce := newNonce()
 	c.Locals(nonceKey{}, nonce)
 	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; "+
@@ -88,7 +100,6 @@ func secure(c *fiber.Ctx) error {
 	if !strings.HasPrefix(c.Path(), staticPrefix) {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 	}
-	return c.Next()
 }
 
 func newNonce() string {

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"time"
+
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
 
 	"weftline/app/auth"
+	"weftline/app/login"
 	"weftline/engine"
 )
 
@@ -14,6 +17,12 @@ type Pages struct {
 	Door   engine.Door
 	Tokens Tokens
 	Local  *LocalNotice // nil outside local mode
+
+	Members Members
+	Login   *login.Service // nil in local mode
+	Gate    *auth.Gate
+
+	attempts *auth.Throttle // beginnings of sign-ins by address
 }
 
 // LocalNotice is what pages must say in local mode.
@@ -29,12 +38,16 @@ type View struct {
 	RequestID string
 	Path      string
 	Partial   bool // htmx asks for a part, not for a whole page
+
+	Unreachable *time.Time // the provider of the session has not answered since
 }
 
 // ViewOf gathers the View of a request.
 func ViewOf(c *fiber.Ctx) View {
+	asking, _ := auth.Of(c)
 	return View{
-		Who: auth.Who(c), CSRF: auth.CSRF(c), Nonce: nonceOf(c), RequestID: requestIDOf(c), Path: c.Path(),
+		Unreachable: asking.Unreachable,
+		Who:         auth.Who(c), CSRF: auth.CSRF(c), Nonce: nonceOf(c), RequestID: requestIDOf(c), Path: c.Path(),
 		Partial: c.Get("HX-Request") == "true" && c.Get("HX-History-Restore-Request") != "true",
 	}
 }

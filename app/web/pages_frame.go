@@ -28,6 +28,10 @@ func (p *Pages) frameOf(view View, title, section string) ui.Page {
 	if p.Local != nil && p.Local.AnyAddress {
 		frame.Notice = "Local mode is open to other machines: whoever can reach this address may do everything."
 	}
+	if view.Unreachable != nil {
+		frame.Notice = "Your identity provider has not answered since " + ui.Exact(*view.Unreachable) +
+			". You can work on; if it stays away you will be signed out."
+	}
 	return frame
 }
 

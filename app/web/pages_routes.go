@@ -52,6 +52,7 @@ func (p *Pages) Routes() []Route {
 		{Method: post, Path: "/settings/tokens", Needs: auth.Read, Handle: p.makeToken},
 		{Method: post, Path: "/settings/tokens/:id/revoke", Needs: auth.Read, Handle: p.revokeToken},
 	}
+	routes = append(routes, p.loginRoutes()...)
 	for i := range routes {
 		routes[i].Kind = Page
 	}

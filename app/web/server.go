@@ -16,6 +16,7 @@ import (
 	"weftline/app/api"
 	"weftline/app/auth"
 	"weftline/app/live"
+	"weftline/app/login"
 	"weftline/app/metrics"
 	"weftline/engine"
 )
@@ -35,6 +36,10 @@ type Options struct {
 	AnyAddress bool           // local mode is open to other machines
 	Hosts      []string       // names that local mode answers to; empty = all
 
+	Login     *login.Service       // nil in local mode
+	Limits    engine.SessionLimits // zero = engine.DefaultSessionLimits
+	PublicURL string               // with Login: the address that browsers use
+
 	Mounts []Route // routes of built-in extras, such as the demo server
 }
 
@@ -42,6 +47,7 @@ type Options struct {
 type Identity interface {
 	auth.Identity
 	api.Identity
+	Members
 }
 
 // Server is the web application.
@@ -67,10 +73,16 @@ const requestsPerMinute = 600_000
 func New(o Options) *Server {
 	s := &Server{
 		log: o.Log, metrics: o.Metrics, hosts: o.Hosts, payloadMax: o.PayloadMax,
-		gate:     auth.NewGate(o.Identity, o.Local),
-		pages:    &Pages{Door: o.Door, Tokens: o.Identity},
+		pages:    &Pages{Door: o.Door, Tokens: o.Identity, Members: o.Identity, Login: o.Login, attempts: auth.NewThrottle(attemptsMinute, time.Minute)},
 		requests: auth.NewThrottle(requestsPerMinute, time.Minute),
 	}
+	gate := auth.Options{Identity: o.Identity, Local: o.Local, Limits: o.Limits}
+	calling := api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Connections: o.Connections, Health: o.Health, Table: s.operations}
+	if o.Login != nil {
+		gate.Login, calling.Login = o.Login, o.Login
+	}
+	s.gate = auth.NewGate(gate)
+	s.pages.Gate, calling.Limits = s.gate, s.gate.Limits()
 	if o.Local != nil {
 		s.pages.Local = &LocalNotice{AnyAddress: o.AnyAddress}
 	}
@@ -86,10 +98,9 @@ func New(o Options) *Server {
 		ReadBufferSize: 16 << 10, // bytes of request headers
 	})
 	s.app.Server().KeepHijackedConns = true // sockets are the hub's own, see package live
-	s.app.Use(identify, secure, s.observe, drainBody, s.refuseWhileDraining, s.refuseForeignHosts, refuseUnreadable)
+	s.app.Use(identify, secure(strings.HasPrefix(o.PublicURL, "https:")), s.observe, drainBody, s.refuseWhileDraining, s.refuseForeignHosts, refuseUnreadable)
 	s.app.Get(staticPrefix+"*", serveStatic)
-	calls := api.New(api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Connections: o.Connections, Health: o.Health, Table: s.operations})
-	s.routes = append(table(calls, s.hub, o.Metrics), append(s.pages.Routes(), o.Mounts...)...)
+	s.routes = append(table(api.New(calling), s.hub, o.Metrics), append(s.pages.Routes(), o.Mounts...)...)
 	for _, route := range s.routes {
 		s.app.Add(route.Method, route.Path, s.guard(route))
 	}

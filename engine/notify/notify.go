@@ -45,6 +45,7 @@ type Change struct {
 	Tasks     bool      `json:"tasks,omitempty"`
 	Drafts    bool      `json:"drafts,omitempty"`
 	Work      bool      `json:"work,omitempty"` // attempts were offered
+	Access    bool      `json:"access,omitempty"`
 }
 
 // Bus sends the hints of one process to the others and brings theirs.
