@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"engine/retry":      {"engine/flow"},
 	"engine/flow":       {"engine/expr", "engine/schedule"},
 	"engine/execution":  {"engine/flow", "engine/expr", "engine/retry"},
+	"engine/review":     {"engine/flow"},
 	"engine/human":      {"engine/flow"},
 	"engine/rehearse":   {"engine/execution", "engine/flow", "engine/expr", "engine/retry", "engine/human"},
 	"engine/activity":   {"engine/execution", "engine/flow", "engine/expr"},

@@ -75,8 +75,20 @@ func (c *catalog) Workflows(ctx context.Context, who Who, filter WorkflowFilter)
 	if err != nil {
 		return Page[Workflow]{}, fmt.Errorf("list workflows: %w", err)
 	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.Workflow.Name
+	}
+	open, err := c.openProposals(ctx, who, names...)
+	if err != nil {
+		return Page[Workflow]{}, err
+	}
 	return paginate(rows, filter.PageRequest,
-		func(row queries.ListWorkflowsRow) Workflow { return workflowOf(row.Workflow, row.HasDraft) },
+		func(row queries.ListWorkflowsRow) Workflow {
+			workflow := workflowOf(row.Workflow, row.HasDraft)
+			workflow.OpenProposals = open[workflow.Name]
+			return workflow
+		},
 		func(last queries.ListWorkflowsRow) any { return last.Workflow.Name })
 }
 
@@ -95,8 +107,25 @@ func (c *catalog) Workflow(ctx context.Context, who Who, name string) (Workflow,
 	if err != nil {
 		return workflow, err
 	}
-	workflow.Schedule, err = c.schedulesOf(ctx, who, name)
+	if workflow.Schedule, err = c.schedulesOf(ctx, who, name); err != nil {
+		return workflow, err
+	}
+	open, err := c.openProposals(ctx, who, name)
+	workflow.OpenProposals = open[name]
 	return workflow, err
+}
+
+// openProposals counts the open proposals of workflows.
+func (c *catalog) openProposals(ctx context.Context, who Who, names ...string) (map[string]int, error) {
+	rows, err := c.q.CountOpenProposals(ctx, who.Team, names)
+	if err != nil {
+		return nil, fmt.Errorf("count open proposals: %w", err)
+	}
+	open := map[string]int{}
+	for _, row := range rows {
+		open[row.Workflow] = int(row.Count)
+	}
+	return open, nil
 }
 
 // schedulesOf lists the first schedules of a workflow; nil when there is none.

@@ -30,13 +30,24 @@ func (c *catalog) Diff(ctx context.Context, who Who, name, from, to string) (Dif
 	if err != nil {
 		return Diff{}, err
 	}
-	affects, err := c.affects(ctx, who, row.Workflow)
+	return c.diffOf(ctx, who, row.Workflow, older, newer)
+}
+
+// nothing is what a first version is compared with by activity.
+const nothing = "apiVersion: weftline/v1\nkind: Workflow\nmetadata: {name: %s}\nspec: {activities: []}\n"
+
+func (c *catalog) diffOf(ctx context.Context, who Who, workflow queries.Workflow, older, newer side) (Diff, error) {
+	affects, err := c.affects(ctx, who, workflow)
 	if err != nil {
 		return Diff{}, err
 	}
 	diff := Diff{From: older.label, To: newer.label, FromText: string(older.text), ToText: string(newer.text), Affects: affects,
 		Text: flow.Unified(string(older.text), string(newer.text), older.label, newer.label), Changes: []flow.Change{}}
-	if changes, err := flow.Compare(older.text, newer.text); err == nil && changes != nil {
+	compared := older.text
+	if len(compared) == 0 {
+		compared = fmt.Appendf(nil, nothing, workflow.Name)
+	}
+	if changes, err := flow.Compare(compared, newer.text); err == nil && changes != nil {
 		diff.Changes = changes
 	}
 	return diff, nil

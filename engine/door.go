@@ -35,6 +35,7 @@ type Door interface {
 	Tasks
 	Triggers
 	Teams
+	Reviews
 	Watcher
 	RemoteWorkers
 }

@@ -87,3 +87,12 @@ order by id;
 update proposal_comments set resolved_by = coalesce(resolved_by, @resolved_by), resolved_at = coalesce(resolved_at, now())
 where team_id = @team_id and workflow = @workflow and proposal = @proposal and id = @id
 returning *;
+
+-- name: TeamUsesType :one
+-- Whether a published version of the team names an activity type; workflow is left out.
+select exists (
+    select 1 from workflows w
+    join versions v on v.team_id = w.team_id and v.workflow = w.name and v.version = w.published_version
+    where w.team_id = @team_id and w.name <> @workflow
+        and convert_from(v.text, 'UTF8') ~ ('\ytype"?\s*:\s*["'']?' || @type::text || '\y')
+);

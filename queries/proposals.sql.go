@@ -652,6 +652,23 @@ func (q *Queries) RevisionByNumber(ctx context.Context, teamID uuid.UUID, workfl
 	return i, err
 }
 
+const teamUsesType = `-- name: TeamUsesType :one
+select exists (
+    select 1 from workflows w
+    join versions v on v.team_id = w.team_id and v.workflow = w.name and v.version = w.published_version
+    where w.team_id = $1 and w.name <> $2
+        and convert_from(v.text, 'UTF8') ~ ('\ytype"?\s*:\s*["'']?' || $3::text || '\y')
+)
+`
+
+// Whether a published version of the team names an activity type; workflow is left out.
+func (q *Queries) TeamUsesType(ctx context.Context, teamID uuid.UUID, workflow string, type_ string) (bool, error) {
+	row := q.db.QueryRow(ctx, teamUsesType, teamID, workflow, type_)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const touchProposal = `-- name: TouchProposal :exec
 update proposals set updated_at = now() where team_id = $1 and workflow = $2 and number = $3
 `

@@ -5,7 +5,7 @@ package auth
 
 import "weftline/engine"
 
-// Right is one thing that a route may need of who asks. All but Decide are scopes of tokens as well.
+// Right is one thing that a route may need of who asks. All but Discuss and Decide are scopes of tokens as well.
 type Right string
 
 // The rights. Public needs no credential at all.
@@ -17,7 +17,9 @@ const (
 	Review Right = engine.ScopeReview
 	Work   Right = engine.ScopeWorker // remote workers
 	Admin  Right = engine.ScopeAdmin
-	Decide Right = "decide" // human tasks: any member, or a token with the scope run
+	// Discuss is to remark on proposals: authors and reviewers.
+	Discuss Right = "discuss"
+	Decide  Right = "decide" // human tasks: any member, or a token with the scope run
 )
 
 // May reports whether who holds the right. Whether one may decide a given task is the task's own rule.
@@ -25,6 +27,8 @@ func May(who engine.Who, right Right) bool {
 	switch right {
 	case Public:
 		return true
+	case Discuss:
+		return who.May(engine.ScopeAuthor) || who.May(engine.ScopeReview)
 	case Decide:
 		return who.May(engine.ScopeRun) || len(who.Scopes) == 0 && len(who.Roles) > 0
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestRights(t *testing.T) {
-	all := []Right{Read, Run, Decide, Author, Review, Work, Admin}
+	all := []Right{Read, Run, Decide, Author, Review, Discuss, Work, Admin}
 	for name, c := range map[string]struct {
 		who engine.Who
 		may []Right
@@ -16,8 +16,8 @@ func TestRights(t *testing.T) {
 		"nobody":            {engine.Who{}, nil},
 		"viewer":            {engine.Who{Roles: []string{"viewer"}}, []Right{Read, Decide}},
 		"operator":          {engine.Who{Roles: []string{"operator"}}, []Right{Read, Decide, Run}},
-		"author":            {engine.Who{Roles: []string{"author"}}, []Right{Read, Decide, Run, Author}},
-		"reviewer":          {engine.Who{Roles: []string{"reviewer"}}, []Right{Read, Decide, Review}},
+		"author":            {engine.Who{Roles: []string{"author"}}, []Right{Read, Decide, Run, Author, Discuss}},
+		"reviewer":          {engine.Who{Roles: []string{"reviewer"}}, []Right{Read, Decide, Review, Discuss}},
 		"admin":             {engine.Who{Roles: []string{"admin"}}, all},
 		"unknown role":      {engine.Who{Roles: []string{"king"}}, []Right{Decide}},
 		"service, read":     {engine.Who{Scopes: []string{"read"}}, []Right{Read}},

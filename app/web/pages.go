@@ -6,6 +6,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
 
+	"weftline/app/api"
 	"weftline/app/auth"
 	"weftline/app/login"
 	"weftline/engine"
@@ -14,9 +15,12 @@ import (
 // Pages are the server-rendered pages. Each handler lives in a pages_*.go file of its own, asks Door as
 // auth.Who(c), and answers with Render; an error it returns becomes the fitting error page.
 type Pages struct {
-	Door   engine.Door
-	Tokens Tokens
-	Local  *LocalNotice // nil outside local mode
+	Door        engine.Door
+	Tokens      Tokens
+	Vault       api.Vault
+	Connections api.Connections
+	Audit       Audit
+	Local       *LocalNotice // nil outside local mode
 
 	Members Members
 	Login   *login.Service // nil in local mode

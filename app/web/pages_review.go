@@ -11,6 +11,7 @@ import (
 	"weftline/engine"
 	"weftline/engine/flow"
 	"weftline/views/diff"
+	"weftline/views/proposals"
 	"weftline/views/review"
 	versionsview "weftline/views/versions"
 )
@@ -40,11 +41,28 @@ func (p *Pages) showReview(c *fiber.Ctx, message, refused string) error {
 	if view.Next, err = p.nextVersion(c, name, draft.Text); err != nil {
 		return err
 	}
+	if view.Approvals, view.Proposals, err = p.reviewing(c, name); err != nil {
+		return err
+	}
 	view.Same = workflow.PublishedVersion != nil && view.Comparison.FromText == view.Comparison.ToText
 	frame := p.frame(c, "Review "+name, "workflows", workflowsCrumb(), workflowCrumb(name))
 	frame.Actions = review.Back(name)
 	frame.Islands = []string{"preview"}
 	return Render(c, review.Page(frame, view))
+}
+
+// reviewing says how many approvals the team asks for, and which proposals of the workflow are open.
+func (p *Pages) reviewing(c *fiber.Ctx, name string) (approvals int, open []review.Link, err error) {
+	who := ViewOf(c).Who
+	team, err := p.Door.Team(c.UserContext(), who)
+	if err != nil {
+		return 0, nil, err
+	}
+	list, err := p.Door.Proposals(c.UserContext(), who, engine.ProposalFilter{Workflow: name, State: "open"})
+	for _, proposal := range list.Items {
+		open = append(open, review.Link{Label: proposal.Title + ", by " + proposal.Author, URL: proposals.Address(name, proposal.Number)})
+	}
+	return team.Policy.Approvals(), open, err
 }
 
 // comparison is the draft against what is published, or against nothing. A draft that cannot be read as a

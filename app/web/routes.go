@@ -43,7 +43,7 @@ func table(a *api.API, hub *live.Hub, m *metrics.Metrics) []Route {
 		{Method: get, Path: "/readyz", Kind: Ops, Handle: a.Ready, Says: "Says that work makes progress.", Answers: api.HealthAnswer{}},
 		{Method: get, Path: "/metrics", Kind: Ops, Handle: m.Handler(), Says: "Figures in the Prometheus text format."},
 	}
-	for _, part := range [][]Route{definitionRoutes(a), executionRoutes(a), taskRoutes(a), scheduleRoutes(a), teamRoutes(a), peopleRoutes(a), workerRoutes(a), operationRoutes(a, hub)} {
+	for _, part := range [][]Route{definitionRoutes(a), reviewRoutes(a), executionRoutes(a), taskRoutes(a), scheduleRoutes(a), teamRoutes(a), peopleRoutes(a), workerRoutes(a), operationRoutes(a, hub)} {
 		for _, route := range part {
 			route.Kind, route.Path = API, "/api/v1"+route.Path
 			routes = append(routes, route)

@@ -73,7 +73,7 @@ const requestsPerMinute = 600_000
 func New(o Options) *Server {
 	s := &Server{
 		log: o.Log, metrics: o.Metrics, hosts: o.Hosts, payloadMax: o.PayloadMax,
-		pages:    &Pages{Door: o.Door, Tokens: o.Identity, Members: o.Identity, Login: o.Login, attempts: auth.NewThrottle(attemptsMinute, time.Minute)},
+		pages:    &Pages{Door: o.Door, Tokens: o.Identity, Members: o.Identity, Vault: o.Vault, Connections: o.Connections, Audit: o.Identity, Login: o.Login, attempts: auth.NewThrottle(attemptsMinute, time.Minute)},
 		requests: auth.NewThrottle(requestsPerMinute, time.Minute),
 	}
 	gate := auth.Options{Identity: o.Identity, Local: o.Local, Limits: o.Limits}

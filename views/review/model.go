@@ -23,8 +23,13 @@ type View struct {
 	Message    string // as typed
 	Refused    string // why the last try was refused
 	MayPublish bool
+	Approvals  int    // that the policy asks for, 0 = none: publishing needs no proposal
+	Proposals  []Link // open ones of the workflow
 	CSRF       string
 }
+
+// Link leads to an open proposal.
+type Link struct{ Label, URL string }
 
 // Problem is one finding; URL leads to its line in the designer.
 type Problem struct {

@@ -16,7 +16,7 @@ import (
 // Page is what the shell needs to know of the page that it frames.
 type Page struct {
 	Title     string
-	Section   string // the rail's entry that is current: home, workflows, executions, tasks, schedules, workers, settings
+	Section   string // the rail's entry that is current: home, workflows, executions, tasks, reviews, schedules, workers, settings
 	Crumbs    []Crumb
 	Team      string
 	User      string
@@ -49,6 +49,7 @@ func rail(p Page) []Entry {
 		{Key: "workflows", Label: "Workflows", URL: "/workflows", Icon: "flow"},
 		{Key: "executions", Label: "Executions", URL: "/executions", Icon: "runs"},
 		{Key: "tasks", Label: "Tasks", URL: "/tasks", Icon: "tasks", Counted: true, Count: p.OpenTasks},
+		{Key: "reviews", Label: "Reviews", URL: "/reviews", Icon: "review"},
 		{Key: "schedules", Label: "Schedules", URL: "/schedules", Icon: "clock"},
 		{Key: "workers", Label: "Workers", URL: "/workers", Icon: "workers"},
 		{Key: "settings", Label: "Settings", URL: "/settings", Icon: "settings"},

@@ -1,0 +1,106 @@
+package settings
+
+import (
+	"strings"
+	"time"
+)
+
+// sections are the pages of settings.
+var sections = []struct{ key, label, url string }{
+	{"you", "You and tokens", "/settings"},
+	{"team", "Team", "/settings/team"},
+	{"connections", "Connections", "/settings/connections"},
+	{"secrets", "Secrets", "/settings/secrets"},
+	{"audit", "Audit", "/settings/audit"},
+}
+
+// Team is the page of the team: its members and its policy.
+type Team struct {
+	Members  []Member
+	Policy   Policy
+	MayEdit  bool
+	Types    []string // every type of activity
+	Error    string
+	Saved    bool
+	CSRF     string
+	TeamName string
+}
+
+// Member is a person of the team.
+type Member struct{ Name, Roles, Groups string }
+
+// Policy is the policy as the form shows it.
+type Policy struct {
+	RequireReview, AllowSelfApproval, AllowUnsignedWebhooks bool
+	RequiredApprovals, OpenExecutions, Activities           string
+	Retention                                               string
+	Types                                                   []string
+}
+
+// Secrets is the page of secrets: names, never a value.
+type Secrets struct {
+	Now     time.Time
+	Rows    []SecretRow
+	MayEdit bool
+	Error   string
+	Typed   SecretRow
+	CSRF    string
+}
+
+// SecretRow is one secret without its value.
+type SecretRow struct {
+	Name, By  string
+	UsableBy  []string
+	UpdatedAt time.Time
+}
+
+// Connections is the page of connections.
+type Connections struct {
+	Now     time.Time
+	Rows    []ConnectionRow
+	Kinds   []string
+	MayEdit bool
+	Error   string
+	Typed   ConnectionTyped
+	Tested  string // what the test of a connection came to
+	TestOK  bool
+	CSRF    string
+}
+
+// ConnectionRow is one connection.
+type ConnectionRow struct {
+	Name, Kind, By string
+	Settings       []string // "host: db.test"
+	Secrets        []string // "password: DB_PASSWORD"
+	UsableBy       []string
+	UpdatedAt      time.Time
+	EditURL        string
+}
+
+// ConnectionTyped is what the form of a connection holds; Settings and Secrets are one "field: value" a line.
+type ConnectionTyped struct {
+	Name, Kind, Settings, Secrets, UsableBy string
+}
+
+// Audit is the page of who did what.
+type Audit struct {
+	Now                                 time.Time
+	Rows                                []AuditRow
+	Next                                string
+	Actor, Action, Target, Since, Until string
+	CSV, NDJSON                         string // addresses of the same as files
+}
+
+// AuditRow is one line.
+type AuditRow struct {
+	At                                     time.Time
+	Actor, Action, Target, Detail, Address string
+}
+
+// usable says in words who may use something.
+func usable(patterns []string) string {
+	if len(patterns) == 0 {
+		return "every workflow"
+	}
+	return strings.Join(patterns, ", ")
+}
