@@ -152,11 +152,11 @@ test("secrets and connections are set on their pages, and no value comes back", 
   await page.goto("/settings/connections");
   await page.getByLabel("Name").fill("payments");
   await page.getByLabel("Kind").selectOption("http");
-  await page.getByLabel("Settings").fill("nonsense");
+  await page.getByRole("textbox", { name: "Settings" }).fill("nonsense");
   expectNoise(/422/);
   await page.getByRole("button", { name: "Save the connection" }).click();
   await expect(page.getByRole("alert")).toContainText("name: value");
-  await page.getByLabel("Settings", { exact: true }).fill("baseUrl: http://127.0.0.1:9/x");
+  await page.getByRole("textbox", { name: "Settings" }).fill("baseUrl: http://127.0.0.1:9/x");
   await page.getByRole("button", { name: "Save the connection" }).click();
   await page.getByRole("button", { name: "Test payments" }).click();
   await expect(page.getByRole("status").filter({ hasText: "payments:" })).toBeVisible();

@@ -21,8 +21,8 @@ func (w *world) people() people {
 }
 
 const (
-	payOne = "  activities:\n    - {id: pay, type: set, timeout: 5s, outputs: {x: \"1\"}}\n    - {id: tell, type: set, needs: [pay], outputs: {y: \"1\"}}\n"
-	payTwo = "  activities:\n    - {id: pay, type: set, timeout: 5s, outputs: {x: \"2\"}}\n    - {id: tell, type: set, needs: [pay], outputs: {y: \"1\"}}\n"
+	payOne = "  activities:\n    - {id: pay, type: set, timeout: 5s, outputs: {x: \"1\"}}\n    - {id: tell, type: set, needs: [pay], outputs: {z: \"1\"}}\n"
+	payTwo = "  activities:\n    - {id: pay, type: set, timeout: 5s, outputs: {x: \"2\"}}\n    - {id: tell, type: set, needs: [pay], outputs: {z: \"1\"}}\n"
 )
 
 // reviewed is a world whose policy asks for one approval, with version 1 of pay published and a proposal of
@@ -170,7 +170,7 @@ func TestRebaseCarriesAProposalOver(t *testing.T) {
 	w.must(err)
 	w.must(w.verdict(p.ben, first, "approve"))
 	plain := strings.ReplaceAll(payOne, "timeout: 5s, ", "")
-	w.draftBy(p.cem, "pay", strings.Replace(plain, `{y: "1"}`, `{y: "7"}`, 1))
+	w.draftBy(p.cem, "pay", strings.Replace(plain, `{z: "1"}`, `{z: "7"}`, 1))
 	made, err := w.Propose(t.Context(), p.cem, "pay", engine.ProposalRequest{Title: "Tell seven"})
 	w.must(err)
 	second := engine.ProposalID{Workflow: "pay", Number: made.Number}
@@ -194,7 +194,7 @@ func TestRebaseCarriesAProposalOver(t *testing.T) {
 	}
 	w.must(w.publishProposal(p.ann, first))
 	text, err := w.Version(t.Context(), w.who, "pay", 3)
-	if err != nil || !strings.Contains(text.Text, `{x: "2"}`) || !strings.Contains(text.Text, `{y: "7"}`) {
+	if err != nil || !strings.Contains(text.Text, `{x: "2"}`) || !strings.Contains(text.Text, `{z: "7"}`) {
 		t.Errorf("version 3 is\n%s", text.Text)
 	}
 }

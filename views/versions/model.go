@@ -50,7 +50,9 @@ func Side(side string) string {
 		return "Draft"
 	case "published":
 		return "Published"
-	case "":
+	case "proposal":
+		return "Proposal"
+	case "", "nothing":
 		return "Nothing published"
 	default:
 		return "Version " + side
