@@ -12,6 +12,7 @@ const pages = [
   ["workflow", "/workflows/refund-approval"],
   ["designer", "/workflows/refund-approval/edit"],
   ["versions", "/workflows/refund-approval/versions"],
+  ["tests", "/workflows/order-saga/tests"],
   ["run", "/workflows/refund-approval/run"],
   ["run-list", "/workflows/order-saga/run"],
   ["executions", "/executions"],

@@ -9,25 +9,27 @@ import (
 	"weftline/engine/flow"
 )
 
-// graph draws a definition as text: one line an activity, in an order in which each stands below all that
-// it waits for.
+// graph draws a definition: as text, one line an activity, in an order in which each stands below all that
+// it waits for, or as SVG.
 func graph(_ context.Context, t Terminal, args []string) error {
-	files, err := parse(t.flags("graph"), args, 1, 1)
+	flags := t.flags("graph")
+	svg := flags.Bool("svg", false, "draw it as SVG")
+	asJSON := flags.Bool("json", false, "print activities and edges as JSON")
+	files, err := parse(flags, args, 1, 1)
 	if err != nil {
 		return err
 	}
-	text, err := readFile(t, files[0])
-	if err != nil {
-		return err
+	if *svg && *asJSON {
+		return wrongUsage(flags, "say --svg or --json, not both")
 	}
-	report := flow.Validate(text)
-	if !report.Valid {
-		writeLines(t.Err, files[0], report)
-		return exit(1)
-	}
-	workflow, err := flow.Load(text)
-	if err != nil {
+	workflow, err := loadWorkflow(t, t.Err, files[0])
+	switch {
+	case err != nil:
 		return err
+	case *svg:
+		return writeSVG(t.Out, workflow)
+	case *asJSON:
+		return printJSON(t.Out, graphJSON(workflow))
 	}
 	fmt.Fprintln(t.Out, workflow.Name)
 	writeGraph(t.Out, workflow.Graph, "  ")
@@ -105,4 +107,45 @@ func allPlaced(placed []bool, edges []flow.Edge) bool {
 		}
 	}
 	return true
+}
+
+// graphNode and graphEdge are what graph --json prints. The activities of a loop's body name their loop.
+type graphNode struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Join string `json:"join"`
+	In   string `json:"in,omitempty"` // the loop or hook list it stands in
+}
+
+type graphEdge struct {
+	From  string   `json:"from"`
+	To    string   `json:"to"`
+	Ports []string `json:"ports"` // [] = the plain edge
+}
+
+func graphJSON(workflow *flow.Workflow) map[string]any {
+	nodes, edges := []graphNode{}, []graphEdge{}
+	var add func(g *flow.Graph, in string)
+	add = func(g *flow.Graph, in string) {
+		if g == nil {
+			return
+		}
+		for _, activity := range g.Activities {
+			nodes = append(nodes, graphNode{activity.ID, activity.Type, string(activity.Join.Mode), in})
+			for _, edge := range activity.In {
+				ports := []string{}
+				for _, port := range edge.Ports {
+					ports = append(ports, port.Name)
+				}
+				edges = append(edges, graphEdge{g.Activities[edge.From].ID, activity.ID, ports})
+			}
+			if activity.ForEach != nil {
+				add(activity.ForEach.Body, activity.ID)
+			}
+		}
+	}
+	add(workflow.Graph, "")
+	add(workflow.OnError, "onError")
+	add(workflow.OnExit, "onExit")
+	return map[string]any{"name": workflow.Name, "activities": nodes, "edges": edges}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -74,6 +75,7 @@ func TestServeAndTheCommandsThatSpeakToIt(t *testing.T) {
 	if listed := call(t, env, "", "workflows", "list"); !strings.Contains(listed.out, "greet") {
 		t.Errorf("%+v", listed)
 	}
+	scheduleFromTheTerminal(t, env)
 	if status := call(t, nil, "", "migrate", "status", "--data-dir", server.data); status.code != 0 {
 		t.Errorf("%+v", status)
 	}
@@ -86,6 +88,46 @@ func TestServeAndTheCommandsThatSpeakToIt(t *testing.T) {
 	}
 	if _, err := http.Get(server.url + "/healthz"); err == nil {
 		t.Error("it still answers")
+	}
+}
+
+// scheduleFromTheTerminal makes a schedule, pauses it, lets it tick, and removes it.
+func scheduleFromTheTerminal(t *testing.T, env map[string]string) {
+	t.Helper()
+	good := func(args ...string) outcome {
+		t.Helper()
+		got := call(t, env, "", append([]string{"schedules"}, args...)...)
+		if got.code != 0 {
+			t.Fatalf("schedules %v: %+v", args, got)
+		}
+		return got
+	}
+	made := good("create", "greet", "--cron", "0 6 * * 1-5", "--timezone", "Europe/Berlin", "--input", "name=Eve", "--json")
+	var schedule struct{ ID, Cron, Timezone string }
+	if err := json.Unmarshal([]byte(made.out), &schedule); err != nil || schedule.Cron != "0 6 * * 1-5" || schedule.Timezone != "Europe/Berlin" {
+		t.Fatalf("%v %+v", err, made)
+	}
+	if listed := good("list", "--workflow", "greet"); !strings.Contains(listed.out, schedule.ID) || !strings.Contains(listed.out, "0 6 * * 1-5") {
+		t.Errorf("%+v", listed)
+	}
+	if ticked := good("trigger", schedule.ID); !strings.Contains(ticked.out, "started") {
+		t.Errorf("%+v", ticked)
+	}
+	if ticks := good("ticks", schedule.ID); !strings.Contains(ticks.out, "started") {
+		t.Errorf("%+v", ticks)
+	}
+	if paused := good("pause", schedule.ID); !strings.Contains(paused.out, "paused") {
+		t.Errorf("%+v", paused)
+	}
+	if resumed := good("resume", schedule.ID); !strings.Contains(resumed.out, "next 2") {
+		t.Errorf("%+v", resumed)
+	}
+	good("delete", schedule.ID)
+	if gone := call(t, env, "", "schedules", "show", schedule.ID); gone.code != 1 || !strings.Contains(gone.err, "not_found") {
+		t.Errorf("%+v", gone)
+	}
+	if wrong := call(t, env, "", "schedules", "create", "greet", "--cron", "nonsense", "--input", "name=Eve"); wrong.code != 1 {
+		t.Errorf("%+v", wrong)
 	}
 }
 

@@ -24,6 +24,8 @@ func (p *Pages) Routes() []Route {
 		{Method: get, Path: "/workflows/:name/versions", Needs: auth.Read, Handle: p.versions},
 		{Method: post, Path: "/workflows/:name/versions/:version/restore", Needs: auth.Author, Handle: p.restore},
 		{Method: get, Path: "/workflows/:name/diff", Needs: auth.Read, Handle: p.compare},
+		{Method: get, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: p.tests},
+		{Method: post, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: p.runTests},
 		{Method: get, Path: "/workflows/:name/run", Needs: auth.Read, Handle: p.runForm},
 		{Method: post, Path: "/workflows/:name/run", Needs: auth.Run, Handle: p.run},
 

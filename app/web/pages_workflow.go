@@ -31,6 +31,9 @@ func (p *Pages) workflow(c *fiber.Ctx) error {
 	if workflow.PublishedVersion != nil {
 		view.Version = *workflow.PublishedVersion
 	}
+	if view.Tests, err = p.testCases(c); err != nil && !isRefusal(err, "not_found") {
+		return err // without any text there are no tests
+	}
 	frame := p.frame(c, name, "workflows", workflowsCrumb())
 	frame.Actions = workflowview.Buttons(view, May(c, auth.Author))
 	frame.Islands = []string{"preview"}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"weftline/views/lists"
+	"weftline/views/tests"
 	"weftline/views/versions"
 )
 
@@ -20,4 +21,5 @@ type View struct {
 	Text        string // of what is shown: the published version, else the draft
 	Runs        []lists.RunRow
 	Versions    []versions.Row
+	Tests       tests.View
 }
