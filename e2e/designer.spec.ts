@@ -79,6 +79,47 @@ test("the reference flow by mouse: eight pointer actions at most, no dialog over
   await page.screenshot({ path: "shots/designer.png" });
 });
 
+test("the configured workflow by mouse: 24 clicks, one drag, 130 characters at most, no dialog", async ({ page }) => {
+  await openNew(page);
+  const count = { clicks: 0, drags: 0, characters: 0 };
+  const click = async (target: Locator) => {
+    await target.click();
+    count.clicks++;
+  };
+  const type = async (words: string) => {
+    await page.keyboard.type(words);
+    count.characters += words.length;
+  };
+  const add = async (key: string, from: string, what: string) => {
+    await click(port(page, key, from));
+    await type(what);
+    await page.keyboard.press("Enter");
+    await expect(page.locator("dialog[open]")).toHaveCount(0);
+  };
+  const write = async (path: string, words: string, nth = 0) => {
+    await click(page.locator(`.ds-field[data-path="${path}"] :is(input, textarea)`).nth(nth));
+    await page.keyboard.press("Control+a");
+    await type(words);
+  };
+  await add("start", "success", "htt");
+  await write("inputs.url", "https://shop.example/a");
+  await add("request", "success", "swi");
+  await write("switch.cases", "1 + 1 > 1", 1);
+  await add("decide", "first", "htt");
+  await write("inputs.url", "https://shop.example/b");
+  await add("request_2", "success", "wai");
+  await add("decide", "otherwise", "hum");
+  await write("human.title", "May it go on?");
+  await add("approve", "approved", "set");
+  await drag(page, port(page, "wait", "success").locator(".gv-dot"), card(page, "set_values"));
+  count.drags++;
+  await expectTopology(page);
+  await expect(page.locator(".ds-problem-count")).not.toHaveAttribute("data-severity", "error");
+  expect(count.clicks).toBeLessThanOrEqual(24);
+  expect(count.drags).toBeLessThanOrEqual(1);
+  expect(count.characters).toBeLessThanOrEqual(130);
+});
+
 test("the reference flow by keyboard alone: fifty-five keys at most", async ({ page }) => {
   await openNew(page);
   await card(page, "start").focus();

@@ -1,6 +1,7 @@
 // Every command with its words and its key. The keys, the command palette, the
 // toolbar's tooltips and the key sheet are all made from this one table.
 
+import { arrange, type Arrangement } from './arrange';
 import { copyText, duplicate } from './clipboard';
 import { move, remove, tidy } from './commands';
 import type { Designer } from './designer';
@@ -41,6 +42,18 @@ function nudge(dx: number, dy: number): (d: Designer) => void {
   });
 }
 
+function line(how: Arrangement): (d: Designer) => void {
+  return (d) => {
+    const boxes = new Map(d.session.selection.map((key) => [key, d.view.layout.boxes.get(key)!]));
+    const places = arrange(boxes, how);
+    if (places.size === 0) return void d.session.refuse(how === 'across' || how === 'down' ? 'Choose three activities or more first' : 'Choose two activities or more first');
+    d.session.run(move(new Map([...places].map(([key, [x, y]]) => {
+      const origin = d.view.originOf(key);
+      return [key, [x - origin.x, y - origin.y] as const];
+    }))));
+  };
+}
+
 export const actions: readonly Action[] = [
   { id: 'append', title: 'Add after this activity', keys: ['A'], where: 'canvas', edits: true, run: (d) => d.authoring.append(d.activeNode()?.key ?? null) },
   { id: 'append-port', title: 'Add after this activity, choosing the port', keys: ['Shift+A'], where: 'canvas', edits: true, run: onNode((d, node) => d.authoring.appendAt(node)) },
@@ -60,6 +73,17 @@ export const actions: readonly Action[] = [
   { id: 'down', title: 'Move down', keys: ['Alt+ArrowDown'], where: 'canvas', edits: true, run: nudge(0, 1) },
   { id: 'tidy', title: 'Lay out everything again', keys: ['T'], where: 'canvas', edits: true, run: (d) => d.session.run(tidy(null)) },
   { id: 'tidy-selection', title: 'Lay out the selected ones again', where: 'anywhere', edits: true, run: (d) => d.session.run(tidy(d.session.selection)) },
+  { id: 'align-left', title: 'Align the left edges', where: 'anywhere', edits: true, run: line('left') },
+  { id: 'align-centre', title: 'Align the centres, one above the other', where: 'anywhere', edits: true, run: line('centre') },
+  { id: 'align-right', title: 'Align the right edges', where: 'anywhere', edits: true, run: line('right') },
+  { id: 'align-top', title: 'Align the top edges', keys: ['Alt+T'], where: 'canvas', edits: true, run: line('top') },
+  { id: 'align-middle', title: 'Align the middles, side by side', where: 'anywhere', edits: true, run: line('middle') },
+  { id: 'align-bottom', title: 'Align the bottom edges', where: 'anywhere', edits: true, run: line('bottom') },
+  { id: 'across', title: 'Distribute from left to right', where: 'anywhere', edits: true, run: line('across') },
+  { id: 'down-even', title: 'Distribute from top to bottom', where: 'anywhere', edits: true, run: line('down') },
+  { id: 'on-error', title: 'Add what runs when it fails', where: 'anywhere', edits: true, run: (d) => d.authoring.addHook('onError') },
+  { id: 'on-exit', title: 'Add what runs at every end', where: 'anywhere', edits: true, run: (d) => d.authoring.addHook('onExit') },
+  { id: 'menu', title: 'What can be done here', keys: ['Shift+F10', 'ContextMenu'], where: 'canvas', run: onNode((d, node) => d.openMenu(node.key)) },
   { id: 'clear', title: 'Select nothing: show the settings of the workflow', keys: ['Escape'], where: 'canvas', run: (d) => d.session.select([]) },
   { id: 'undo', title: 'Undo', keys: ['Ctrl+Z'], where: 'anywhere', edits: true, run: (d) => (d.session.undo(), d.followFocus()) },
   { id: 'redo', title: 'Redo', keys: ['Ctrl+Shift+Z', 'Ctrl+Y'], where: 'anywhere', edits: true, run: (d) => (d.session.redo(), d.followFocus()) },
@@ -72,8 +96,8 @@ export const actions: readonly Action[] = [
   { id: 'line', title: 'Go to this activity in the YAML', keys: ['G'], where: 'canvas', run: onNode((d, node) => void d.showText(node.range[0], node.range[0])) },
   { id: 'settings', title: 'Settings of the workflow', where: 'anywhere', run: (d) => (d.session.select([]), d.openForm()) },
   { id: 'problems', title: 'Show or hide the problems', keys: ['P'], where: 'canvas', run: (d) => d.toggleProblems() },
-  { id: 'plan', title: 'Try out: plan the path with pinned data', keys: ['R'], where: 'canvas', run: (d) => d.test.toggle() },
-  { id: 'plan-to', title: 'Try out up to this activity', keys: ['Shift+R'], where: 'canvas', run: onNode((d, node) => (d.session.select([node.key]), void d.test.run(node.key))) },
+  { id: 'plan', title: 'Try out: plan the path with pinned data', keys: ['R'], where: 'canvas', run: (d) => void d.tryOut() },
+  { id: 'plan-to', title: 'Try out up to this activity', keys: ['Shift+R'], where: 'canvas', run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key))) },
   { id: 'canvas', title: 'Go to the canvas', keys: ['Ctrl+Shift+G'], where: 'anywhere', run: (d) => d.view.focus() },
   { id: 'save', title: 'Save now', keys: ['Ctrl+S'], where: 'anywhere', edits: true, run: (d) => void d.save.flush() },
   { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', run: (d) => void navigator.clipboard?.writeText(copyText(new Draft(d.session.text), d.session.selection)) },

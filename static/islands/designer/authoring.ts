@@ -5,7 +5,7 @@ import { el } from '../graph/dom';
 import type { EditHooks } from '../graph/gestures';
 import { typeIcon } from '../graph/icons';
 import type { Point } from '../graph/layout';
-import type { GraphNode } from '../graph/model';
+import { hookKey, hookType, type GraphNode, type hookLists } from '../graph/model';
 import type { GraphView } from '../graph/view';
 import { addActivity, connect, disconnect, insertOnEdge, move, refusals, type Place } from './commands';
 import { otherWords } from './palette';
@@ -15,11 +15,17 @@ import { paletteTypes } from './skeletons';
 
 export class Authoring implements EditHooks {
   view: GraphView | null = null;
+  /** Who shows the menu of an activity, or of the canvas. */
+  onMenu: (key: string | null, at: Point) => void = () => undefined;
   private readonly bubble = el('div', { class: 'ds-explain', 'aria-hidden': 'true', hidden: true });
   private spoken: string | null = null;
 
   constructor(private readonly session: Session) {
     document.body.append(this.bubble);
+  }
+
+  menu(key: string | null, at: Point): void {
+    this.onMenu(key, at);
   }
 
   refusals(from: string): ReadonlyMap<string, string> {
@@ -65,7 +71,8 @@ export class Authoring implements EditHooks {
   /** A: append to the active activity at its first free port, or add the first one. */
   append(key: string | null): void {
     const node = key === null ? undefined : this.session.node(key);
-    if (!node || node.id === null) return this.pick('Add an activity', this.besides(key), this.types((type) => this.session.run(addActivity(type, null))));
+    const list = node?.type === hookType ? node.key : null;
+    if (!node || node.id === null) return this.pick('Add an activity', this.besides(key), this.types((type) => this.session.run(addActivity(type, null, undefined, list))));
     const port = freePort(this.session, node);
     if (port === null) return void this.session.refuse(`${node.name} ends here: nothing can come after it`);
     this.pickAfter({ from: node.key, port }, this.besides(key));
@@ -84,6 +91,11 @@ export class Authoring implements EditHooks {
   /** N: an activity that is not connected yet. */
   addLoose(): void {
     this.pick('Add an activity that starts at once', undefined, this.types((type) => this.session.run(addActivity(type, null))));
+  }
+
+  /** Adds to one of the lists beside the graph, making it if there is none. */
+  addHook(list: (typeof hookLists)[number]): void {
+    this.pick(list === 'onError' ? 'Add what runs when it fails' : 'Add what runs at every end', undefined, this.types((type) => this.session.run(addActivity(type, null, undefined, hookKey(list)))));
   }
 
   /** I: an activity before this one, on its edge. */
@@ -154,7 +166,7 @@ export class Authoring implements EditHooks {
     const key = this.view!.nodeAt(x, y);
     const node = key === null ? undefined : this.session.node(key);
     if (!node) return null;
-    const isGraphLoop = node.type === 'for_each' && this.session.graph.nodes.some((n) => n.parent === node.key && n.id !== null);
+    const isGraphLoop = node.type === hookType || node.type === 'for_each' && this.session.graph.nodes.some((n) => n.parent === node.key && n.id !== null);
     return isGraphLoop ? node.key : node.parent;
   }
 
@@ -180,7 +192,7 @@ export class Authoring implements EditHooks {
   private targets(place: Place, withRefused: boolean): Choice[] {
     const refused = this.refusals(place.from);
     return this.session.graph.nodes
-      .filter((n) => n.key !== place.from && (withRefused || !refused.has(n.key)))
+      .filter((n) => n.key !== place.from && n.type !== hookType && (withRefused || !refused.has(n.key)))
       .map((n): Choice => {
         const reason = refused.get(n.key);
         return {

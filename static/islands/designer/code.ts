@@ -8,7 +8,6 @@ import { defaultKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { Annotation, EditorState, Prec, StateEffect, StateField, type Text, type TransactionSpec } from '@codemirror/state';
 import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type DecorationSet, type ViewUpdate } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -95,14 +94,15 @@ export class CodePane {
     const { session } = this;
     return [
       lineNumbers(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(),
-      yaml(), syntaxHighlighting(colours), highlightSelectionMatches(), lintGutter(), marked,
+      yaml(), syntaxHighlighting(colours), lintGutter(), marked,
       autocompletion({ override: [(context) => this.completions(context)] }),
       Prec.highest(keymap.of([
         { key: 'Mod-z', run: () => (session.undo(), true) },
+        { key: 'Mod-f', run: (view) => (void import('./code-search').then(({ search }) => search(view)), true) },
         { key: 'Mod-y', run: () => (session.redo(), true) },
         { key: 'Mod-Shift-z', run: () => (session.redo(), true) },
       ])),
-      keymap.of([...completionKeymap, ...defaultKeymap, ...searchKeymap]),
+      keymap.of([...completionKeymap, ...defaultKeymap]),
       EditorView.updateListener.of((update) => this.updated(update)),
       EditorView.contentAttributes.of({ 'aria-label': 'Workflow as YAML', tabindex: '0' }),
       EditorState.readOnly.of(session.readonly),

@@ -4,7 +4,7 @@
 
 import { graphFrom, type ParsedText } from '../graph/from-text';
 import {
-  drawnPort, plainPort, portsOf, readNeed, upstream, writeNeed,
+  drawnPort, hookType, plainPort, portsOf, readNeed, upstream, writeNeed,
   type Graph, type GraphEdge, type GraphNode, type Path,
 } from '../graph/model';
 import { CannotEdit, Draft } from './draft';
@@ -84,7 +84,7 @@ export function refusals(graph: Graph, from: string): Map<string, string> {
     if (node.key === from) reasons.set(node.key, 'An activity cannot need itself');
     else if (node.parent !== source.parent) reasons.set(node.key, `${node.name} is in another list: edges stay within a loop's body`);
     else if (before.has(node.key)) reasons.set(node.key, `${node.name} comes before ${source.name}: this edge would close a cycle`);
-    else if (node.id === null) reasons.set(node.key, 'The only activity of a loop has no edges');
+    else if (node.id === null) reasons.set(node.key, node.type === hookType ? 'A hook runs by itself: it has no edges' : 'The only activity of a loop has no edges');
   }
   return reasons;
 }
@@ -130,8 +130,11 @@ export function remove(keys: readonly string[]): Command {
 
 function removeOne(draft: Draft, graph: Graph, key: string): void {
   const node = find(graph, key);
+  if (node.type === hookType) return draft.remove(node.path);
+  const only = node.parent !== null && graph.nodes.filter((n) => n.parent === node.parent).length === 1;
+  if (only && find(graph, node.parent!).type === hookType) return draft.remove(find(graph, node.parent!).path);
   if (node.id === null) throw new CannotEdit('A loop needs this activity: delete the loop, or change its type');
-  if (node.parent !== null && graph.nodes.filter((n) => n.parent === node.parent).length === 1) {
+  if (only) {
     throw new CannotEdit('A loop needs at least one activity: delete the loop instead');
   }
   const inherited = needsOf(draft, node);
@@ -152,6 +155,7 @@ export function rename(key: string, id: string): Command {
     if (id === node.id) return { said: 'The id stays', select: [id] };
     const problem = idProblem(id, idsOf(graph));
     if (problem) throw new CannotEdit(problem);
+    if (node.type === hookType) throw new CannotEdit('A hook has no id');
     if (node.id === null) {
       draft.set([...node.path, 'id'], id);
       return { said: `Named it ${id}`, select: [id] };
@@ -181,6 +185,7 @@ export function setField(key: string | null, field: Path, value: unknown): Comma
 export function changeType(key: string, type: string): Command {
   return (draft) => {
     const node = find(graphOf(draft), key);
+    if (node.type === hookType) throw new CannotEdit('A hook has no type');
     if (type === node.type) return { said: 'The type stays', select: [key] };
     if (draft.get([...node.path, node.type]) !== undefined) draft.remove([...node.path, node.type]);
     draft.set([...node.path, 'type'], type);
@@ -213,6 +218,7 @@ export function tidy(keys: readonly string[] | null): Command {
 }
 
 function setPosition(draft: Draft, key: string, [x, y]: readonly [number, number]): void {
+  if (key.startsWith('@')) throw new CannotEdit('A hook stands below the graph by itself');
   const at = [Math.round(x / 10) * 10, Math.round(y / 10) * 10];
   if (draft.parsed.layout) return draft.set(['positions', key], at, 'layout');
   const end = draft.text.endsWith('\n') ? '' : '\n';
@@ -282,6 +288,7 @@ function listOf(node: GraphNode): Path {
 }
 
 function bodyList(graph: Graph, parent: string | null): Path {
+  if (parent?.startsWith('@')) return ['spec', parent.slice(1)];
   return parent === null ? ['spec', 'activities'] : [...find(graph, parent).path, 'for_each', 'activities'];
 }
 

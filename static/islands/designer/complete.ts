@@ -1,7 +1,7 @@
 // What can be written in an expression at a place: inputs, variables, outputs of
 // the activities before it, functions. Pure.
 
-import { isRecord, isText, upstream, type Graph, type GraphNode } from '../graph/model';
+import { hookType, isRecord, isText, upstream, type Graph, type GraphNode } from '../graph/model';
 
 export interface Suggestion {
   text: string;
@@ -76,6 +76,7 @@ function namesIn(scope: Scope): Names {
     ...loopNames(scope),
     execution: leaf('this execution', named(['id', 'workflow', 'version', 'startedAt', 'actor', 'attempt', 'correlationId', 'labels'], 'execution')),
     trigger: leaf('what started it', named(['type', 'body', 'headers', 'query', 'payload', 'scheduledAt', 'id'], 'trigger')),
+    ...(scope.node ? { error: leaf('what failed, in a hook or after a failure port', named(['type', 'class', 'message', 'activity', 'item', 'attempt', 'detail'], 'error')) } : {}),
     secrets: leaf('secrets of the team', {}),
     ...(scope.node ? { result: leaf('what this activity gave (in outputs)', named(results[scope.node.type] ?? [], 'result')) } : {}),
     ...named(functions, 'function'),
@@ -98,10 +99,18 @@ function activityNames(scope: Scope): Names {
 function visible(scope: Scope): GraphNode[] {
   if (!scope.node) return scope.graph.nodes.filter((n) => n.parent === null);
   const keys = new Set<string>();
+  // A hook runs when everything else is over.
+  if (hookOf(scope)) for (const node of scope.graph.nodes) if (node.parent === null && node.id !== null) keys.add(node.key);
   for (let node: GraphNode | undefined = scope.node; node; node = scope.graph.nodes.find((n) => n.key === node!.parent)) {
     for (const key of upstream(scope.graph, node.key)) if (key !== node.key) keys.add(key);
   }
   return scope.graph.nodes.filter((n) => keys.has(n.key));
+}
+
+/** The hook that an activity belongs to. */
+function hookOf(scope: Scope): GraphNode | null {
+  const parent = scope.graph.nodes.find((n) => n.key === scope.node?.parent);
+  return parent?.type === hookType ? parent : null;
 }
 
 function outputNames(fields: Record<string, unknown>, type: string): Names {
@@ -111,7 +120,7 @@ function outputNames(fields: Record<string, unknown>, type: string): Names {
 
 function loopNames(scope: Scope): Names {
   const loop = scope.node?.parent ? scope.graph.nodes.find((n) => n.key === scope.node!.parent) : undefined;
-  if (!loop) return {};
+  if (!loop || loop.type === hookType) return {};
   const as = record(scope.fieldsOf(loop).for_each).as;
   return { [isText(as) ? as : 'item']: leaf(`item of ${loop.name}`, null), index: leaf('place of the item, from 0', null) };
 }

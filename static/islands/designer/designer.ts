@@ -21,10 +21,10 @@ import { badgesOf, countWords, nodeOf, problemList, problemsFrom, type Problem }
 import { Autosave, type Conflict } from './save';
 import { Server, type Checked } from './server';
 import { Session } from './session';
-import { openCommands, openKeys } from './sheet';
+import { openCommands, openKeys, openMenu } from './sheet';
 import { Speaker } from './speak';
 import { starterText } from './starter';
-import { TestPanel } from './test-panel';
+import type { TestPanel } from './test-panel';
 
 export interface DesignerData {
   name: string;
@@ -50,7 +50,6 @@ export class Designer {
   readonly view: GraphView;
   readonly authoring: Authoring;
   readonly save: Autosave;
-  readonly test: TestPanel;
   private readonly form: Form;
   private readonly outline: Outline;
   private readonly speaker: Speaker;
@@ -59,24 +58,20 @@ export class Designer {
   private readonly stop = new AbortController();
   private code: Promise<CodePane> | null = null;
   private presence: Presence | null = null;
+  private test: Promise<TestPanel> | null = null;
   private problems: Problem[] = [];
   private timer = 0;
+  private readonly name: string;
 
   constructor(private readonly page: Page, data: DesignerData) {
+    this.name = data.name;
     const text = data.text || data.publishedText || starterText(data.name);
     this.session = new Session(text, page.readonly, positionsOf(isRecord(data.layout) ? data.layout : {}));
     this.authoring = new Authoring(this.session);
     this.form = new Form(this.session, { showInText: (path) => this.showPath(path) });
     this.outline = new Outline(this.session);
     this.server = new Server(data.name);
-    this.test = new TestPanel(this.session, this.server, `weftline:pins:${page.team}:${data.name}`, {
-      view: () => this.view,
-      choose: (key) => this.choose(key),
-      opened: () => this.toggleProblems(false),
-    });
     this.parts = build(this, this.form.element, this.outline.element);
-    this.parts.problems.after(this.test.element);
-    this.form.element.after(this.test.aside);
     page.host.replaceChildren(...this.parts.all);
     page.host.classList.add('ds');
     page.host.dataset.pane = 'canvas';
@@ -97,6 +92,7 @@ export class Designer {
       ...(page.readonly ? {} : { edit: this.authoring }),
     });
     this.authoring.view = this.view;
+    this.authoring.onMenu = (key, at) => this.openMenu(key, at);
     this.listen();
     this.redraw();
     this.placeCode(this.codePlace);
@@ -158,8 +154,32 @@ export class Designer {
     this.view.reveal(key);
   }
 
+  /** Opens or closes what tries the workflow out; with a key, it is planned up to there. */
+  async tryOut(until?: string): Promise<void> {
+    this.test ??= import('./test-panel').then(({ TestPanel }) => {
+      const panel = new TestPanel(this.session, this.server, `weftline:pins:${this.page.team}:${this.name}`, {
+        view: () => this.view,
+        choose: (key) => this.choose(key),
+        opened: () => this.toggleProblems(false),
+      });
+      this.parts.problems.after(panel.element);
+      this.form.element.before(panel.aside);
+      return panel;
+    });
+    const panel = await this.test;
+    if (until === undefined) panel.toggle();
+    else await panel.run(until);
+  }
+
   openCommands(): void {
     openCommands(this);
+  }
+
+  /** The menu of an activity, or of the canvas. */
+  openMenu(key: string | null, at?: { x: number; y: number }): void {
+    if (key !== null) this.session.select(this.session.selection.includes(key) ? this.session.selection : [key]);
+    const box = key === null ? undefined : this.view.layout.boxes.get(key);
+    openMenu(this, at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y })));
   }
 
   openKeys(): void {
@@ -169,6 +189,7 @@ export class Designer {
   toggleOutline(): void {
     const show = this.parts.outline.hidden;
     this.parts.outline.hidden = !show;
+    if (show) this.outline.render();
     this.parts.palette.hidden = show;
     this.parts.outlineButton.setAttribute('aria-pressed', String(show));
     if (show) this.showPane('outline');
@@ -179,7 +200,7 @@ export class Designer {
   }
 
   toggleProblems(show = this.parts.problems.hidden): void {
-    if (show && !this.test.element.hidden) this.test.toggle(false);
+    if (show) void this.test?.then((panel) => panel.toggle(false));
     this.parts.problems.hidden = !show;
     this.parts.problemsButton.setAttribute('aria-expanded', String(show));
   }
@@ -241,7 +262,7 @@ export class Designer {
     const { session, parts } = this;
     this.view.setGraph(session.graph, session.positions);
     this.view.setBadges(badgesOf(session.graph, this.problems));
-    this.outline.render();
+    if (!parts.outline.hidden) this.outline.render();
     if (withForm) this.form.render();
     parts.undo.disabled = !session.canUndo;
     parts.redo.disabled = !session.canRedo;
@@ -259,7 +280,7 @@ export class Designer {
     }
     if (withForm) {
       this.form.render();
-      this.outline.render();
+      if (!this.parts.outline.hidden) this.outline.render();
     }
   }
 

@@ -4,7 +4,7 @@
 import { typeTitle, typeTitles } from '../graph/describe';
 import { el } from '../graph/dom';
 import { typeIcon } from '../graph/icons';
-import { isRecord, type GraphNode, type Path } from '../graph/model';
+import { hookType, isRecord, type GraphNode, type Path } from '../graph/model';
 import { changeType, rename, setField } from './commands';
 import { complete, type Scope } from './complete';
 import { control, showProblem, type Tools } from './controls';
@@ -122,7 +122,15 @@ export class Form {
     for (const d of this.element.querySelectorAll<HTMLDetailsElement>('details')) if (titles.has(d.dataset.title ?? '')) d.open = true;
   }
 
+  private hook(node: GraphNode): HTMLElement[] {
+    return [
+      el('header', { class: 'ds-form-head' }, el('span', { class: 'gv-mark' }, typeIcon(node.type)), el('div', {}, el('h2', {}, node.name), el('p', {}, node.detail))),
+      el('div', { class: 'ds-section' }, el('p', { class: 'ds-quiet' }, 'The activities in this frame are not part of the graph: they have edges among themselves only, and cannot change how the execution ended. Press A to add one.')),
+    ];
+  }
+
   private activity(node: GraphNode): HTMLElement[] {
+    if (node.type === hookType) return this.hook(node);
     const fields = this.session.fields(node);
     return [
       el('header', { class: 'ds-form-head' }, el('span', { class: 'gv-mark' }, typeIcon(node.type)),
@@ -245,7 +253,7 @@ function spellOut(fields: Record<string, unknown>, path: Path, value: unknown): 
 
 /** A problem's path counted from what the form shows; null when it lies elsewhere. */
 function fieldPath(path: Path, node: GraphNode | null): Path | null {
-  if (!node) return path[0] === 'spec' && path[1] === 'activities' ? null : path;
+  if (!node) return path[0] === 'spec' && ['activities', 'onError', 'onExit'].includes(String(path[1])) ? null : path;
   const inside = node.path.every((step, i) => String(step) === String(path[i]));
   return inside ? path.slice(node.path.length) : null;
 }

@@ -45,7 +45,7 @@ export function build(d: Designer, form: HTMLElement, outlineList: HTMLElement):
   const people = el('ul', { class: 'ds-people', hidden: true });
   const bar = el('div', { class: 'ds-bar', role: 'toolbar', 'aria-label': 'Designer' },
     undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), people, state,
-    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Plan the path with pinned data, without effects (R)', onclick: () => d.test.toggle() }, 'Try out'),
+    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Plan the path with pinned data, without effects (R)', onclick: () => void d.tryOut() }, 'Try out'),
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'All commands (Ctrl+K)', onclick: () => d.openCommands() }, 'Commands'),
     el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: 'Keys (?)', onclick: () => d.openKeys() }, '?'));

@@ -5,8 +5,9 @@ import { graphFrom, parseText, type ParsedText, type TextError } from '../graph/
 import { emptyGraph, isRecord, type Graph, type GraphNode, type Positions } from '../graph/model';
 import { run, type Command } from './commands';
 import { CannotEdit } from './draft';
-import { applyChange as applied, type Change } from './edit';
+import { applyChange as applied, type Change, type Edit } from './edit';
 import { History } from './history';
+import { reparse } from './reparse';
 
 export type Origin = 'command' | 'form' | 'code' | 'undo';
 
@@ -23,11 +24,18 @@ export interface Listener {
   said?(words: string, failed: boolean): void;
 }
 
+/** Texts longer than this are read when typing pauses, shorter ones at each key. */
+const longText = 30_000;
+const readAfter = 120; // ms without a key
+
 export class Session {
   private listeners: Listener[] = [];
   private parsed: ParsedText;
   private chosen: string[] = [];
   private readonly history = new History();
+  /** Typed, but not read yet. */
+  private unread: Edit[] = [];
+  private reading: ReturnType<typeof setTimeout> | undefined;
   /** The last graph that could be read; the text may be ahead of it. */
   graph: Graph = emptyGraph;
   positions: Positions = new Map();
@@ -87,6 +95,7 @@ export class Session {
   /** Runs a command as one step, or as part of a gesture; false and words if it cannot be done. */
   run(command: Command, origin: Origin = 'command', gesture: string | null = null): boolean {
     if (this.readonly) return this.refuse('This workflow is open for reading only');
+    this.catchUp();
     let done: ReturnType<typeof run>;
     try {
       done = run(this.current, command, this.parsed);
@@ -105,7 +114,21 @@ export class Session {
   /** Takes over what was typed into the code editor. */
   typed(change: Change): void {
     this.history.push(this.current, { said: 'Typed', change, selectedBefore: this.chosen, selectedAfter: this.chosen, gesture: 'typing' });
-    this.become(change, 'code');
+    if (this.current.length < longText) return this.become(change, 'code');
+    this.current = applied(this.current, change);
+    this.unread.push(...change);
+    clearTimeout(this.reading);
+    this.reading = setTimeout(() => this.catchUp(), readAfter);
+  }
+
+  /** Reads what was typed into a long text; everything but typing begins with it. */
+  catchUp(): void {
+    clearTimeout(this.reading);
+    const change = this.unread;
+    if (change.length === 0) return;
+    this.unread = [];
+    this.parsed = reparse(this.parsed, this.current);
+    this.settle(change, 'code');
   }
 
   /** Replaces the whole text, as one step that can be undone. */
@@ -116,6 +139,7 @@ export class Session {
   /** Applies a ready-made change as one step. */
   applyChange(change: Change, said: string): void {
     if (this.readonly) return void this.refuse('This workflow is open for reading only');
+    this.catchUp();
     this.history.push(this.current, { said, change, selectedBefore: this.chosen, selectedAfter: this.chosen, gesture: null });
     this.become(change, 'command');
     this.say(said);
@@ -126,6 +150,7 @@ export class Session {
   }
 
   undo(): void {
+    this.catchUp();
     const step = this.history.undo();
     if (!step) return void this.refuse('There is nothing to undo');
     this.become(step.inverse, 'undo');
@@ -134,6 +159,7 @@ export class Session {
   }
 
   redo(): void {
+    this.catchUp();
     const step = this.history.redo();
     if (!step) return void this.refuse('There is nothing to redo');
     this.become(step.change, 'undo');
@@ -161,7 +187,11 @@ export class Session {
   private become(change: Change, origin: Origin, tree?: ParsedText): void {
     if (change.length === 0) return;
     this.current = applied(this.current, change);
-    this.parsed = tree ?? parseText(this.current);
+    this.parsed = tree ?? reparse(this.parsed, this.current);
+    this.settle(change, origin);
+  }
+
+  private settle(change: Change, origin: Origin): void {
     this.read();
     this.chosen = this.chosen.filter((key) => this.node(key));
     for (const l of this.listeners) l.text?.({ origin, change });

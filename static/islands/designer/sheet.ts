@@ -16,6 +16,19 @@ export function openCommands(d: Designer): void {
   });
 }
 
+/** What can be done with one activity, as a list to tap or type in. */
+export function openMenu(d: Designer, at: { x: number; y: number } | undefined): void {
+  openPicker({
+    title: d.activeNode()?.name ?? 'Canvas',
+    placeholder: 'What do you want to do?',
+    at,
+    choices: actions.filter((a) => a.where === 'canvas' && a.id !== 'menu' && !(a.edits && d.session.readonly)).map((a) => ({
+      label: a.title, detail: (a.keys ?? []).map(shown).join(' or '), act: () => a.run(d),
+    })),
+    closed: () => d.view.focus(),
+  });
+}
+
 export function openKeys(d: Designer): void {
   const rows: (readonly [readonly string[], string])[] = [
     ...walkKeys.map(([keys, words]) => [[keys], words] as const),

@@ -3,7 +3,7 @@
 
 import { el } from '../graph/dom';
 import { Pins } from './pins';
-import { litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan } from './plan';
+import { litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep } from './plan';
 import type { Server } from './server';
 import type { Session } from './session';
 import { blockOf, valueOfBlock } from './values';
@@ -53,12 +53,13 @@ export class TestPanel {
     session.listen({ text: () => this.soon(), selection: () => this.showAside() });
   }
 
-  toggle(show = this.element.hidden): void {
+  toggle(show = this.element.hidden, until: string | null = null): void {
+    if (show !== this.element.hidden) return;
     this.element.hidden = !show;
     if (show) {
       this.hooks.opened();
       void this.listPast();
-      void this.run(null);
+      void this.run(until);
       this.input.focus();
     } else {
       this.plan = null;
@@ -69,7 +70,7 @@ export class TestPanel {
   /** Plans, up to one activity or to the end. */
   async run(until: string | null): Promise<void> {
     clearTimeout(this.timer);
-    if (this.element.hidden) return this.toggle(true);
+    if (this.element.hidden) return this.toggle(true, until);
     this.until = until;
     const ask = ++this.asked;
     const given = this.given();
@@ -141,16 +142,18 @@ export class TestPanel {
       this.pins.pin(node.key, pinned.value);
       this.soon();
     });
-    if (this.aside.contains(document.activeElement) && document.activeElement?.id === 'ds-pin') return this.refreshInputs(step?.inputs);
+    if (this.aside.contains(document.activeElement) && document.activeElement?.id === 'ds-pin') return this.refresh(step);
     this.aside.replaceChildren(el('h3', {}, 'Tried out'),
-      el('p', { class: 'ds-quiet' }, step ? wordsOf(step) : 'not reached'),
+      el('p', { class: 'ds-quiet ds-tried-words' }),
       el('p', { class: 'ds-label' }, 'It would be given'), el('pre', { class: 'ds-tried-inputs', tabindex: 0, 'aria-label': 'Resolved inputs' }, ''),
       el('label', { class: 'ds-label', for: 'ds-pin' }, 'Pinned: what it gives (YAML)'), pinned);
-    this.refreshInputs(step?.inputs);
+    this.refresh(step);
   }
 
-  private refreshInputs(inputs: unknown): void {
-    this.aside.querySelector('.ds-tried-inputs')!.textContent = inputs === undefined || inputs === null ? 'nothing' : blockOf(inputs);
+  /** Shows anew what is not being typed into. */
+  private refresh(step: PlanStep | undefined): void {
+    this.aside.querySelector('.ds-tried-words')!.textContent = step ? wordsOf(step) : 'not reached';
+    this.aside.querySelector('.ds-tried-inputs')!.textContent = step?.inputs === undefined || step.inputs === null ? 'nothing' : blockOf(step.inputs);
   }
 
   private async listPast(): Promise<void> {

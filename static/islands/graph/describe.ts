@@ -22,7 +22,13 @@ export const typeTitles: Readonly<Record<string, string>> = {
   emit: 'Emit event',
   worker: 'Worker task',
   ai: 'AI prompt',
+  hook: 'Hook',
 };
+
+export const hookWords = {
+  onError: { name: 'When it fails', detail: 'runs after compensation' },
+  onExit: { name: 'At every end', detail: 'runs last, however it ended' },
+} as const;
 
 export function typeTitle(type: string): string {
   return typeTitles[type] ?? (type || 'No type');

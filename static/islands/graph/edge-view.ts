@@ -10,12 +10,13 @@ export class EdgeLayer {
   readonly element = svg('svg', { class: 'gv-edges', 'aria-hidden': 'true', focusable: 'false' });
   private readonly arrow = `gv-arrow-${++markers}`;
   private readonly groups = new Map<string, SVGGElement>();
+  private readonly guides = svg('path', { class: 'gv-guide', d: '' });
   private readonly preview = svg('path', { class: 'gv-preview' });
 
   constructor() {
     const head = svg('marker', { id: this.arrow, class: 'gv-arrow', viewBox: '0 0 8 8', refX: 11, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: 'userSpaceOnUse', orient: 'auto' },
       svg('path', { d: 'M1 1l6 3-6 3' }));
-    this.element.append(svg('defs', {}, head), this.preview);
+    this.element.append(svg('defs', {}, head), this.guides, this.preview);
   }
 
   get keys(): Iterable<string> {
@@ -44,6 +45,12 @@ export class EdgeLayer {
   /** The dashed line of an edge being drawn; null takes it away. */
   drawPreview(points: readonly Point[] | null): void {
     this.preview.setAttribute('d', points ? pathOf(points) : '');
+  }
+
+  /** Straight lines across the canvas; none takes them away. */
+  drawGuides(lines: readonly (readonly [Point, Point])[]): void {
+    const d = lines.map(([a, b]) => `M${a.x} ${a.y}L${b.x} ${b.y}`).join('');
+    if (this.guides.getAttribute('d') !== d) this.guides.setAttribute('d', d);
   }
 
   private create(key: string): SVGGElement {

@@ -2,9 +2,9 @@
 // from its text alone; text that is no workflow gives an error with its place.
 
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document, type Node, type YAMLMap } from 'yaml';
-import { describe, factsOf } from './describe';
+import { describe, factsOf, hookWords } from './describe';
 import {
-  drawnPort, edgeKey, emptyGraph, isRecord, isText, portsOf, readNeed,
+  drawnPort, edgeKey, emptyGraph, hookKey, hookLists, hookType, isRecord, isText, portsOf, readNeed,
   type Graph, type GraphEdge, type GraphNode, type Path, type Positions,
 } from './model';
 
@@ -78,6 +78,7 @@ function readWorkflow(doc: Document.Parsed): Pick<TextGraph, 'name' | 'graph' | 
   const spec = isRecord(root.spec) ? root.spec : {};
   const reader = new Reader(doc);
   reader.list(spec.activities, ['spec', 'activities'], null);
+  for (const list of hookLists) reader.hook(list, spec[list]);
   const metadata = isRecord(root.metadata) ? root.metadata : {};
   return { name: isText(metadata.name) ? metadata.name : '', graph: reader.finish(spec.transitions), root };
 }
@@ -99,6 +100,15 @@ class Reader {
   list(activities: unknown, path: Path, parent: string | null): void {
     if (!Array.isArray(activities)) return;
     activities.forEach((activity, i) => this.activity(activity, [...path, i], parent));
+  }
+
+  /** A hook is a frame around its activities. */
+  hook(list: (typeof hookLists)[number], activities: unknown): void {
+    if (!Array.isArray(activities) || activities.length === 0) return;
+    const key = hookKey(list);
+    const path = ['spec', list];
+    this.nodes.set(key, { key, id: null, type: hookType, parent: null, path, ...hookWords[list], facts: [], ports: [], range: rangeAt(this.doc, path) });
+    this.list(activities, path, key);
   }
 
   private activity(value: unknown, path: Path, parent: string | null): void {

@@ -20,6 +20,8 @@ export interface EditHooks {
   disconnect(edge: string): void;
   /** New places by key, on the grid; of a loop body: within its loop. */
   move(places: Map<string, readonly [number, number]>): void;
+  /** What can be done with a node, or with the canvas: long press, right click. */
+  menu(key: string | null, at: Point): void;
   /** Shows and says why something cannot be done; null takes the words away. */
   explain(reason: string | null, at: Point): void;
 }
@@ -30,13 +32,20 @@ interface Gesture {
   cancel(): void;
 }
 
+/** Milliseconds a finger rests before it asks for the menu. */
+const longPress = 550;
 /** Pixels a pointer may move and still be a click. */
 const slop = 4;
 const grid = 10;
+/** World pixels within which a dragged node falls in line with another. */
+const reach = 7;
 
 export class Gestures {
   private gesture: Gesture | null = null;
   private readonly pointers = new Map<number, Point>();
+  private rest = 0;
+  /** A port that was tapped: the next tap says where its edge goes. */
+  private tapped: Connect | null = null;
 
   constructor(
     private readonly view: GraphView,
@@ -49,9 +58,10 @@ export class Gestures {
     stage.addEventListener('pointercancel', () => this.cancel(), { signal });
     stage.addEventListener('wheel', (e) => this.wheel(e), { signal, passive: false });
     stage.addEventListener('click', (e) => this.keyboardClick(e), { signal });
+    stage.addEventListener('contextmenu', (e) => this.contextMenu(e), { signal });
     stage.addEventListener('dblclick', (e) => this.doubleClick(e), { signal });
     window.addEventListener('blur', () => this.cancel(), { signal });
-    window.addEventListener('keydown', (e) => e.key === 'Escape' && this.gesture && (e.preventDefault(), this.cancel()), { signal, capture: true });
+    window.addEventListener('keydown', (e) => e.key === 'Escape' && (this.gesture ?? this.tapped) && (e.preventDefault(), this.cancel()), { signal, capture: true });
   }
 
   private down(event: PointerEvent): void {
@@ -59,13 +69,20 @@ export class Gestures {
     if (this.pointers.size > 1) return this.pinch();
     const target = event.target as Element;
     if (this.gesture || target.closest('.gv-edge-tools')) return;
+    if (this.tapped) {
+      this.gesture = this.tapped;
+      this.tapped = null;
+      return;
+    }
     this.gesture = this.begin(event, target);
+    if (event.pointerType === 'touch') this.waitForLongPress(event, target);
   }
 
   private begin(event: PointerEvent, target: Element): Gesture | null {
     if (event.button === 1) return (event.preventDefault(), new Pan(this.view, event));
     if (event.button !== 0) return null;
-    const key = target.closest<HTMLElement>('.gv-node')?.dataset.key;
+    // Seen from far away nodes are a drawing, not elements.
+    const key = target.closest<HTMLElement>('.gv-node')?.dataset.key ?? (this.view.far ? (this.view.nodeAt(event.clientX, event.clientY) ?? undefined) : undefined);
     const port = target.closest<HTMLElement>('.gv-port')?.dataset.port;
     const edge = target.closest<SVGGElement>('.gv-edge')?.dataset.edge;
     const edit = this.view.options.edit;
@@ -76,25 +93,52 @@ export class Gestures {
     return new Pan(this.view, event);
   }
 
+  private waitForLongPress(event: PointerEvent, target: Element): void {
+    const key = target.closest<HTMLElement>('.gv-node')?.dataset.key ?? null;
+    clearTimeout(this.rest);
+    this.rest = window.setTimeout(() => {
+      this.cancel();
+      this.view.options.edit?.menu(key, { x: event.clientX, y: event.clientY });
+    }, longPress);
+  }
+
+  private contextMenu(event: MouseEvent): void {
+    const edit = this.view.options.edit;
+    if (!edit) return;
+    event.preventDefault();
+    const key = (event.target as Element).closest<HTMLElement>('.gv-node')?.dataset.key ?? null;
+    if (event.detail !== 0 || event.button === 2) edit.menu(key, { x: event.clientX, y: event.clientY });
+  }
+
   private moved(event: PointerEvent): void {
+    const start = this.pointers.get(event.pointerId);
+    if (start && Math.hypot(event.clientX - start.x, event.clientY - start.y) > slop) clearTimeout(this.rest);
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     this.gesture?.move(event);
   }
 
   private up(event: PointerEvent): void {
     this.pointers.delete(event.pointerId);
+    clearTimeout(this.rest);
     const gesture = this.gesture;
     this.gesture = null;
-    gesture?.end(event);
+    // A finger cannot hover: it taps a port, and then what the edge leads to.
+    if (gesture instanceof Connect && event.pointerType === 'touch' && gesture.arm()) this.tapped = gesture;
+    else gesture?.end(event);
   }
 
   private cancel(): void {
     this.pointers.clear();
+    clearTimeout(this.rest);
     this.gesture?.cancel();
-    this.gesture = null;
+    this.tapped?.cancel();
+    this.gesture = this.tapped = null;
   }
 
   private pinch(): void {
+    clearTimeout(this.rest);
+    this.tapped?.cancel();
+    this.tapped = null;
     this.gesture?.cancel();
     this.gesture = new Pinch(this.view, this.pointers);
   }
@@ -119,7 +163,8 @@ export class Gestures {
   private doubleClick(event: MouseEvent): void {
     const target = event.target as Element;
     const key = target.closest<HTMLElement>('.gv-node')?.dataset.key;
-    if (key !== undefined && !target.closest('.gv-port')) this.view.options.onOpen?.(key);
+    const there = key ?? (this.view.far ? this.view.nodeAt(event.clientX, event.clientY) : null);
+    if (there && !target.closest('.gv-port')) this.view.options.onOpen?.(there);
   }
 }
 
@@ -252,7 +297,27 @@ class Move implements Gesture {
     hold(this.view, event);
     if (!this.start) this.grab();
     const zoom = this.view.viewport.zoom;
-    this.view.nudge(this.moving, snap(dx / zoom), snap(dy / zoom), this.start!);
+    const by = this.alongOthers(snap(dx / zoom), snap(dy / zoom));
+    this.view.nudge(this.moving, by.x, by.y, this.start!);
+  }
+
+  /** Nearly in line with another node: exactly in line, with a guide that says so. */
+  private alongOthers(dx: number, dy: number): Point {
+    const from = this.start!.get(this.key)!;
+    const at = { x: from.x + dx, y: from.y + dy };
+    const near = { x: reach, y: reach };
+    const best: { x: Box | null; y: Box | null } = { x: null, y: null };
+    for (const key of this.view.drawnKeys()) {
+      const other = this.moving.has(key) ? undefined : this.start!.get(key);
+      if (!other) continue;
+      for (const axis of ['x', 'y'] as const) {
+        const distance = Math.abs(other[axis] - at[axis]);
+        if (distance < near[axis]) [near[axis], best[axis]] = [distance, other];
+      }
+    }
+    this.view.guides(best.x && { x: best.x.x, from: Math.min(best.x.y, at.y), to: Math.max(best.x.y + best.x.h, at.y + from.h) },
+      best.y && { y: best.y.y + this.view.metrics.inY, from: Math.min(best.y.x, at.x), to: Math.max(best.y.x + best.y.w, at.x + from.w) });
+    return { x: best.x ? best.x.x - from.x : dx, y: best.y ? best.y.y - from.y : dy };
   }
 
   private grab(): void {
@@ -266,6 +331,7 @@ class Move implements Gesture {
 
   end(event: PointerEvent): void {
     this.view.stage.classList.remove('gv-moving');
+    this.view.guides(null, null);
     if (!this.start) return this.click(event);
     const places = new Map<string, readonly [number, number]>();
     for (const key of this.roots) {
@@ -284,6 +350,7 @@ class Move implements Gesture {
 
   cancel(): void {
     this.view.stage.classList.remove('gv-moving');
+    this.view.guides(null, null);
     if (this.start) this.view.restore();
   }
 }
@@ -303,6 +370,7 @@ class Connect implements Gesture {
   private readonly travel: Travel;
   private refusals: ReadonlyMap<string, string> | null = null;
   private over: string | null = null;
+  private armed = false;
 
   constructor(
     private readonly view: GraphView,
@@ -322,6 +390,15 @@ class Connect implements Gesture {
     const pointer = this.view.viewport.toWorld(event.clientX, event.clientY);
     this.view.edges.drawPreview([this.view.portPoint(this.from, this.port), pointer]);
     this.hover(event);
+  }
+
+  /** After a tap: waits for the next one, which ends it; false when it was dragged, or is armed already. */
+  arm(): boolean {
+    if (this.travel.dragging || this.armed) return false;
+    this.armed = true;
+    this.start();
+    this.edit.explain('Tap what comes next, or the free canvas to add something', this.view.viewport.toClient(this.view.portPoint(this.from, this.port)));
+    return true;
   }
 
   private start(): void {
@@ -345,10 +422,11 @@ class Connect implements Gesture {
   }
 
   end(event: PointerEvent): void {
-    const { over, refusals } = this;
+    const { refusals, armed } = this;
+    const over = armed ? this.view.nodeAt(event.clientX, event.clientY) : this.over;
     const at = { x: event.clientX, y: event.clientY };
     this.cancel();
-    if (!this.travel.dragging) return this.edit.quickAdd(this.from, this.port, at);
+    if (!this.travel.dragging && !armed) return this.edit.quickAdd(this.from, this.port, at);
     if (over === null) return this.edit.dropConnect(this.from, this.port, at);
     const reason = refusals?.get(over);
     if (reason) this.edit.explain(reason, at);

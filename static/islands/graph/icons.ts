@@ -19,6 +19,7 @@ const typePaths: Record<string, string> = {
   email: 'M2 4h12v8H2zM2 4.5l6 4.5 6-4.5',
   emit: 'M3 7v2h2l5 3V4L5 7ZM12 6c1 1 1 3 0 4',
   worker: 'M3 4h10v7H3zM6 14h4M8 11v3',
+  hook: 'M10 3.5a2 2 0 1 1-2 2V10a3 3 0 0 1-6 0V8.5M2 8.5 1 10M2 8.5 3.2 10',
   ai: 'M8 2l1.5 4.5L14 8l-4.5 1.5L8 14l-1.5-4.5L2 8l4.5-1.5Z',
 };
 const unknownType = 'M6 6a2 2 0 1 1 2.8 1.8c-.6.3-.8.7-.8 1.4M8 11.5v.2';

@@ -5,7 +5,7 @@
 // above it: so adding an activity moves what follows it and what stands below in
 // its column, and nothing else. The first branch stays on the line of its source.
 
-import { groupBy, type Graph, type GraphEdge, type GraphNode, type Positions } from './model';
+import { groupBy, hookType, type Graph, type GraphEdge, type GraphNode, type Positions } from './model';
 
 export interface Point {
   x: number;
@@ -49,8 +49,29 @@ export function layoutGraph(graph: Graph, metrics: Metrics, moved: Positions): L
     boxes: new Map(),
     routes: new Map(),
   };
-  const bounds = layoutLevel('', levels, { x: 0, y: 0 });
+  const hooks = (levels.children.get('') ?? []).filter((n) => n.type === hookType);
+  if (hooks.length > 0) levels.children.set('', levels.children.get('')!.filter((n) => n.type !== hookType));
+  const bounds = layoutHooks(hooks, levels, layoutLevel('', levels, { x: 0, y: 0 }));
   return { boxes: levels.boxes, routes: levels.routes, bounds };
+}
+
+/** Hooks stand side by side below everything else, so that they move nothing. */
+function layoutHooks(hooks: readonly GraphNode[], level: Level, above: Box): Box {
+  let x = above.x;
+  let bounds = above;
+  for (const hook of hooks) {
+    const box = { x, y: above.y + above.h + columnGap, ...sizeOf(hook, level) };
+    level.boxes.set(hook.key, box);
+    layoutLevel(hook.key, level, { x: box.x + bodyPadding, y: box.y + level.metrics.height(hook) + bodyPadding });
+    x += box.w + columnGap;
+    bounds = around(bounds, box);
+  }
+  return bounds;
+}
+
+function around(a: Box, b: Box): Box {
+  const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)];
+  return { x, y, w: Math.max(a.x + a.w, b.x + b.w) - x, h: Math.max(a.y + a.h, b.y + b.h) - y };
 }
 
 interface Level {

@@ -18,6 +18,8 @@ export class Minimap {
   readonly element = el('div', { class: 'gv-minimap', 'aria-hidden': 'true' });
   private readonly canvas = el('canvas', { width: width * 2, height: height * 2 });
   private readonly window = el('div', { class: 'gv-minimap-window' });
+  private readonly colours = new Map<string, string>();
+  private theme = '';
   private scale = 1;
   private count = 0;
   private left = 0;
@@ -39,7 +41,10 @@ export class Minimap {
     this.top = b.y - (height / this.scale - b.h) / 2;
     const pen = this.canvas.getContext('2d');
     if (!pen) return;
-    const colours = new Map<string, string>();
+    const theme = `${document.documentElement.dataset.theme ?? ''}/${matchMedia('(prefers-color-scheme: dark)').matches}`;
+    if (theme !== this.theme) this.colours.clear();
+    this.theme = theme;
+    const { colours } = this;
     pen.setTransform(2, 0, 0, 2, 0, 0);
     pen.clearRect(0, 0, width, height);
     for (const node of graph.nodes) {

@@ -47,6 +47,15 @@ export interface Graph {
   edges: GraphEdge[];
 }
 
+/** The two lists of activities beside the graph, drawn as frames of their own: what runs on failure and at every end. */
+export const hookLists = ['onError', 'onExit'] as const;
+export const hookType = 'hook';
+
+/** The key of a hook's frame; no activity can be called that. */
+export function hookKey(list: (typeof hookLists)[number]): string {
+  return `@${list}`;
+}
+
 export const emptyGraph: Graph = { nodes: [], edges: [] };
 
 export function edgeKey(from: string, port: string, to: string): string {
@@ -71,6 +80,7 @@ export function portsOf(type: string, block: unknown): Port[] {
     case 'event':
       return [good, branch('timeout'), failure, done];
     case 'end':
+    case hookType:
       return [];
     case 'fail':
       return [failure, done];

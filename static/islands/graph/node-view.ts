@@ -40,8 +40,11 @@ export class NodeView {
   readonly card = el('button', { type: 'button', class: 'gv-card', tabindex: -1 });
   /** The view's version that this node shows. */
   version = -1;
-  private drawn = '';
-  private dressed = '';
+  private node: GraphNode | null = null;
+  private ports: Port[] = [];
+  private state: NodeState | undefined;
+  private looks = '';
+  private label = '';
   private place = '';
 
   constructor(
@@ -50,6 +53,8 @@ export class NodeView {
   ) {
     this.element.dataset.key = key;
     this.element.append(this.card);
+    if (!editable) return;
+    for (const attention of ['pointerenter', 'focusin']) this.element.addEventListener(attention, () => this.drawMore(true));
   }
 
   moveTo(box: Box): void {
@@ -62,39 +67,59 @@ export class NodeView {
 
   update(node: GraphNode, metrics: NodeMetrics, dress: NodeDress): void {
     const ports = metrics.ports(node);
-    const look = JSON.stringify([node.type, node.name, node.detail, node.facts, node.ports, ports]);
-    const clothes = JSON.stringify(dress);
-    if (look === this.drawn && clothes === this.dressed) return;
-    this.drawn = look;
-    this.dressed = clothes;
-    this.element.dataset.type = node.type;
-    this.element.style.height = `${metrics.height(node)}px`;
-    this.card.replaceChildren(...this.content(node, dress));
-    this.card.setAttribute('aria-label', dress.label);
-    this.card.tabIndex = dress.active ? 0 : -1;
-    this.card.title = dress.state?.detail ?? dress.badge?.message ?? '';
-    this.element.classList.toggle('gv-selected', dress.selected);
-    setData(this.element, 'tone', dress.state && stateLook(dress.state.state).tone);
-    setData(this.element, 'state', dress.state?.state);
-    setData(this.element, 'diff', dress.diff);
-    setData(this.element, 'badge', dress.badge?.severity);
-    this.drawPorts(node, ports, metrics);
+    const looks = node === this.node && ports === this.ports ? this.looks : JSON.stringify([node.type, node.name, node.detail, node.facts, node.ports, ports]);
+    this.node = node;
+    this.ports = ports;
+    if (looks !== this.looks) {
+      this.looks = looks;
+      this.element.dataset.type = node.type;
+      this.element.style.height = `${metrics.height(node)}px`;
+      this.drawContent(node);
+      this.drawPorts(node, ports, metrics);
+      this.drawMore(dress.selected);
+    }
+    this.drawState(dress.state);
+    this.drawMark('diff', dress.diff, (diff) => el('span', { class: 'gv-diff' }, diffIcon(diff), diff));
+    this.drawMark('badge', dress.badge?.severity, () => el('span', { class: 'gv-badge' }, '!'));
+    if (dress.label !== this.label) this.card.setAttribute('aria-label', (this.label = dress.label));
+    if (this.card.tabIndex !== (dress.active ? 0 : -1)) this.card.tabIndex = dress.active ? 0 : -1;
+    const title = dress.state?.detail ?? dress.badge?.message ?? '';
+    if (this.card.title !== title) this.card.title = title;
+    if (this.element.classList.contains('gv-selected') !== dress.selected) this.element.classList.toggle('gv-selected', dress.selected);
+    if (dress.selected) this.drawMore(true);
   }
 
-  private content(node: GraphNode, dress: NodeDress): Node[] {
-    const parts: Node[] = [
-      el('span', { class: 'gv-mark' }, typeIcon(node.type)),
-      el('span', { class: 'gv-text' },
-        el('span', { class: 'gv-name' }, node.name),
-        el('span', { class: 'gv-detail' }, node.detail || typeTitle(node.type))),
-    ];
-    if (node.facts.length > 0) parts.push(el('span', { class: 'gv-facts' }, ...node.facts.map((f) => el('span', {}, f))));
-    if (dress.state) {
-      parts.push(el('span', { class: 'gv-state' }, stateIcon(dress.state.state), el('span', {}, dress.state.label)));
+  private drawContent(node: GraphNode): void {
+    const text = el('span', { class: 'gv-text' },
+      el('span', { class: 'gv-name' }, node.name),
+      el('span', { class: 'gv-detail' }, node.detail || typeTitle(node.type)));
+    const facts = node.facts.length > 0 ? el('span', { class: 'gv-facts' }, ...node.facts.map((f) => el('span', {}, f))) : null;
+    const marks = [...this.card.querySelectorAll(':scope > :is(.gv-state, .gv-diff, .gv-badge)')];
+    this.card.replaceChildren(el('span', { class: 'gv-mark' }, typeIcon(node.type)), text, ...(facts ? [facts] : []), ...marks);
+  }
+
+  /** Only what changed of a state is drawn anew: states come in bursts. */
+  private drawState(state: NodeState | undefined): void {
+    if (state?.state === this.state?.state && state?.label === this.state?.label) return;
+    const old = this.card.querySelector(':scope > .gv-state');
+    setData(this.element, 'tone', state && stateLook(state.state).tone);
+    setData(this.element, 'state', state?.state);
+    if (!state) old?.remove();
+    else if (old) {
+      if (state.state !== this.state?.state) old.firstElementChild!.replaceWith(stateIcon(state.state));
+      old.lastElementChild!.textContent = state.label;
+    } else {
+      const before = this.card.querySelector(':scope > :is(.gv-diff, .gv-badge)');
+      this.card.insertBefore(el('span', { class: 'gv-state' }, stateIcon(state.state), el('span', {}, state.label)), before);
     }
-    if (dress.diff) parts.push(el('span', { class: 'gv-diff' }, diffIcon(dress.diff), dress.diff));
-    if (dress.badge) parts.push(el('span', { class: 'gv-badge' }, '!'));
-    return parts;
+    this.state = state;
+  }
+
+  private drawMark<T extends string>(name: 'diff' | 'badge', value: T | undefined, make: (value: T) => HTMLElement): void {
+    if (this.element.dataset[name] === value) return;
+    setData(this.element, name, value);
+    this.card.querySelector(`:scope > .gv-${name}`)?.remove();
+    if (value) this.card.append(make(value));
   }
 
   private drawPorts(node: GraphNode, shown: Port[], metrics: NodeMetrics): void {
@@ -102,10 +127,14 @@ export class NodeView {
     const entry = el('span', { class: 'gv-in', 'aria-hidden': 'true' });
     entry.style.top = `${metrics.inY}px`;
     this.element.append(entry, ...shown.map((port) => this.port(node, port, metrics.portY(node, port.name))));
-    const rest = node.ports.filter((port) => !shown.includes(port));
-    if (this.editable && rest.length > 0) {
-      this.element.append(el('span', { class: 'gv-more' }, ...rest.map((port) => this.port(node, port, null))));
-    }
+  }
+
+  /** Ports that nothing uses yet, made when the node first gets attention. */
+  private drawMore(wanted: boolean): void {
+    const { node, ports } = this;
+    const rest = node && this.editable ? node.ports.filter((port) => !ports.includes(port)) : [];
+    if (!wanted || rest.length === 0 || this.element.querySelector(':scope > .gv-more')) return;
+    this.element.append(el('span', { class: 'gv-more' }, ...rest.map((port) => this.port(node!, port, null))));
   }
 
   private port(node: GraphNode, port: Port, y: number | null): HTMLElement {

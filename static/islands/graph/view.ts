@@ -11,7 +11,9 @@ import { bodyPadding, layoutGraph, type Box, type Layout, type Point } from './l
 import { metricsFor, type NodeMetrics } from './metrics';
 import { Minimap } from './minimap';
 import { emptyGraph, type Graph, type GraphNode, type Positions } from './model';
+import { stateLook } from './icons';
 import { NodeView, type Badge, type DiffKind, type NodeState } from './node-view';
+import { manyNodes, Overview, type FarLook } from './overview';
 import { toolbar } from './toolbar';
 import { contains, detailZoom, grow, intersects, Viewport } from './viewport';
 import { readingOrder, walk, type Direction } from './walk';
@@ -30,6 +32,9 @@ export interface ViewOptions {
   edit?: EditHooks;
 }
 
+const mapAfter = 150; // ms
+/** How much around the view is drawn ahead, in views. */
+const margin = 0.3;
 /** Below this, a node's words are too small to read with ease. */
 const readableZoom = 0.58;
 
@@ -41,6 +46,7 @@ export class GraphView {
   readonly viewport: Viewport;
   readonly edges = new EdgeLayer();
 
+  private readonly overview = new Overview();
   private readonly loops = el('div', { class: 'gv-loops' });
   private readonly nodes = el('div', { class: 'gv-nodes' });
   private readonly world: HTMLElement;
@@ -62,11 +68,14 @@ export class GraphView {
   private hinted: string | null = null;
   /** World box whose nodes are attached; null when everything must be looked at again. */
   private culled: Box | null = null;
+  /** Nodes to dress anew although the view has not moved. */
+  private stale = new Set<string>();
   private shown = false;
   private frame = 0;
   /** Counts changes of what nodes show; dragging and panning leave it alone. */
   private version = 0;
   private mapped = -1;
+  private mapping = 0;
 
   constructor(
     private readonly host: HTMLElement,
@@ -74,7 +83,7 @@ export class GraphView {
   ) {
     this.metrics = metricsFor(emptyGraph, false);
     this.world = el('div', { class: 'gv-world' }, this.loops, this.edges.element, this.nodes);
-    this.stage = el('div', { class: 'gv-stage', role: 'group', 'aria-label': options.label }, this.world);
+    this.stage = el('div', { class: 'gv-stage', role: 'group', 'aria-label': options.label }, this.overview.element, this.world);
     this.stage.dataset.mode = options.mode;
     host.classList.add('gv');
     this.viewport = new Viewport(this.stage, this.world, () => this.viewChanged());
@@ -106,8 +115,13 @@ export class GraphView {
 
   /** Marks of a running or ended execution, by activity id. */
   setStates(states: ReadonlyMap<string, NodeState>): void {
+    const changed = new Set<string>();
+    for (const key of new Set([...states.keys(), ...this.states.keys()])) {
+      const [a, b] = [states.get(key), this.states.get(key)];
+      if (a?.state !== b?.state || a?.label !== b?.label || a?.detail !== b?.detail) changed.add(key);
+    }
     this.states = states;
-    this.redraw();
+    if (changed.size > 0) this.redrawOnly(changed);
   }
 
   /** Edges that a plan takes or does not take, by key. */
@@ -191,6 +205,7 @@ export class GraphView {
 
   destroy(): void {
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.mapping);
     this.stop.abort();
     this.resized.disconnect();
     this.host.replaceChildren();
@@ -249,6 +264,19 @@ export class GraphView {
     return { x: box.x + bodyPadding, y: box.y + this.metrics.height(this.byKey.get(loop)!) + bodyPadding };
   }
 
+  /** Keys of the nodes that are drawn now. */
+  drawnKeys(): Iterable<string> {
+    return this.views.keys();
+  }
+
+  /** Lines that show what a dragged node is in line with; null shows none. */
+  guides(upright: { x: number; from: number; to: number } | null, level: { y: number; from: number; to: number } | null): void {
+    const lines: [Point, Point][] = [];
+    if (upright) lines.push([{ x: upright.x, y: upright.from }, { x: upright.x, y: upright.to }]);
+    if (level) lines.push([{ x: level.from, y: level.y }, { x: level.to, y: level.y }]);
+    this.edges.drawGuides(lines);
+  }
+
   /** Marks an edge that something is held over; null marks none. */
   hint(edge: string | null): void {
     if (edge === this.hinted) return;
@@ -287,6 +315,16 @@ export class GraphView {
     this.schedule();
   }
 
+  /** Only these nodes and the edges at them show something else than before. */
+  private redrawOnly(keys: ReadonlySet<string>): void {
+    this.version++;
+    for (const [key, view] of this.views) {
+      if (!keys.has(key) && view.version === this.version - 1) view.version = this.version;
+    }
+    for (const key of keys) this.stale.add(key);
+    this.schedule();
+  }
+
   private schedule(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
@@ -298,6 +336,7 @@ export class GraphView {
   }
 
   private onResize(): void {
+    this.viewport.measure();
     if (this.graph.nodes.length > 0 && (!this.shown || this.viewport.fitted)) this.showFirst();
     this.redraw();
   }
@@ -307,16 +346,89 @@ export class GraphView {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     const seen = this.viewport.seen;
-    if (this.culled && contains(this.culled, seen)) return;
-    const near = grow(seen, seen.w / 2, seen.h / 2);
-    const all = contains(near, grow(this.layout.bounds, -this.layout.bounds.w * 0.2, -this.layout.bounds.h * 0.2));
+    if (this.isFar(seen)) return this.drawFar();
+    if (!this.overview.element.hidden) this.culled = null;
+    this.overview.show(false);
+    if (this.culled && contains(this.culled, seen)) return this.dressStale();
+    this.stale = new Set();
+    const near = grow(seen, seen.w * margin, seen.h * margin);
+    const all = this.graph.nodes.length <= manyNodes && contains(near, grow(this.layout.bounds, -this.layout.bounds.w * 0.2, -this.layout.bounds.h * 0.2));
     this.culled = all ? grow(near, 1e6, 1e6) : near;
     this.drawNodes(near, all);
     this.drawFrames();
     this.drawEdges(near, all);
-    if (this.mapped !== this.version) this.minimap?.draw(this.graph, this.layout, this.states);
-    this.mapped = this.version;
+    this.drawMap();
     this.drawEdgeTools();
+  }
+
+  /** The view stands, but some nodes show something else. */
+  private dressStale(): void {
+    if (this.stale.size === 0) return;
+    const { stale } = this;
+    this.stale = new Set();
+    for (const key of stale) {
+      const view = this.views.get(key);
+      const node = this.byKey.get(key);
+      if (!view || !node) continue;
+      view.version = this.version;
+      view.update(node, this.metrics, this.dress(node));
+    }
+    for (const edge of this.graph.edges) {
+      const group = stale.has(edge.from) || stale.has(edge.to) ? this.edges.get(edge.key) : undefined;
+      if (group) this.dressEdge(group, edge.key, edge.from, edge.to, this.portKind(edge.from, edge.port));
+    }
+    this.drawMap();
+  }
+
+  private drawMap(): void {
+    if (this.mapped === this.version) return;
+    this.mapped = this.version;
+    // The overview may come a moment later than what it is about.
+    clearTimeout(this.mapping);
+    this.mapping = window.setTimeout(() => this.minimap?.draw(this.graph, this.layout, this.states), mapAfter);
+  }
+
+  /** So far away that words cannot be read, and so much in sight that elements would be too many. */
+  private isFar(seen: Box): boolean {
+    if (this.viewport.zoom >= detailZoom || this.graph.nodes.length <= manyNodes) return false;
+    let inSight = 0;
+    for (const box of this.layout.boxes.values()) if (intersects(seen, box) && ++inSight > manyNodes) return true;
+    return false;
+  }
+
+  get far(): boolean {
+    return !this.overview.element.hidden;
+  }
+
+  /** One drawing for all; only the node with the keyboard stays an element. */
+  private drawFar(): void {
+    if (this.overview.element.hidden || this.mapped !== this.version) {
+      this.drawNodes({ x: 0, y: 0, w: -1e9, h: 0 }, false);
+      this.drawEdges({ x: 0, y: 0, w: -1e9, h: 0 }, false);
+      this.drawFrames(true);
+      this.drawEdgeTools();
+      this.drawMap();
+    }
+    this.overview.show(true);
+    this.culled = null;
+    this.stale = new Set();
+    const chosen = new Set(this.selected);
+    this.overview.draw(this.graph, this.layout, this.viewport, (key) => this.farLook(key, chosen), (key, from, to) => this.farEdge(key, from, to, chosen));
+  }
+
+  private farLook(key: string, chosen: ReadonlySet<string>): FarLook {
+    const state = this.states.get(key);
+    const diff = this.diff.get(key);
+    const badge = this.badges.get(key);
+    const tone = diff ? `--${diff}` : state && stateLook(state.state).tone !== 'idle' ? `--state-${stateLook(state.state).tone}` : badge?.severity === 'error' ? '--state-failed' : '--line-strong';
+    return { tone, selected: chosen.has(key) };
+  }
+
+  private farEdge(key: string, from: string, to: string, chosen: ReadonlySet<string>): string {
+    const diff = this.diff.get(key);
+    if (diff) return `--${diff}`;
+    if (key === this.selectedEdge || chosen.has(from) || chosen.has(to)) return '--accent';
+    return this.flow(key, from, to) === 'passed' ? '--ink-2' : '--line-strong';
   }
 
   private drawNodes(near: Box, all: boolean): void {
@@ -358,8 +470,8 @@ export class GraphView {
   }
 
   /** The frame of a loop lies under the edges, its card above them. */
-  private drawFrames(): void {
-    const parents = new Set(this.graph.nodes.map((n) => n.parent));
+  private drawFrames(none = false): void {
+    const parents = new Set(none ? [] : this.graph.nodes.map((n) => n.parent));
     for (const node of this.graph.nodes) {
       if (!parents.has(node.key)) continue;
       const frame = this.frames.get(node.key) ?? this.loops.appendChild(el('div', { class: 'gv-loop' }));

@@ -13,6 +13,7 @@ export class Viewport {
   zoom = 1;
   /** True until a person pans or zooms away from the last fit. */
   fitted = false;
+  private measured = { w: 0, h: 0 };
 
   constructor(
     private readonly stage: HTMLElement,
@@ -20,8 +21,14 @@ export class Viewport {
     private readonly changed: () => void,
   ) {}
 
+  /** Of the stage, as last measured: measuring on each move would make the browser lay out in between. */
   get size(): { w: number; h: number } {
-    return { w: this.stage.clientWidth, h: this.stage.clientHeight };
+    if (this.measured.w === 0) this.measure();
+    return this.measured;
+  }
+
+  measure(): void {
+    this.measured = { w: this.stage.clientWidth, h: this.stage.clientHeight };
   }
 
   /** The part of the world that is seen, in world coordinates. */

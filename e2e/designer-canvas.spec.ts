@@ -1,0 +1,142 @@
+// The canvas beyond drawing: hooks, lining up, menus, fingers, many activities.
+import { expect, test } from "./quiet";
+import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
+
+const set = (id: string, needs = "") => `- id: ${id}\n  type: set\n${needs ? `  needs: [${needs}]\n` : ""}  outputs: {value: "1"}\n`;
+const three = workflow(set("one") + set("two", "one") + set("three", "one"));
+
+test("what runs on failure and at every end is drawn in frames of their own", async ({ page }) => {
+  const name = await openText(page, three);
+  const designer = new DesignerPage(page);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("when it fails");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("set");
+  await page.keyboard.press("Enter");
+  await designer.fit();
+  await expect(designer.node("@onError")).toContainText("When it fails");
+  await expect(designer.card("set_values")).toBeVisible();
+  await designer.card("set_values").click();
+  await expect(page.locator(".ds-form-head h2")).toHaveText("set_values");
+  await designer.saved();
+  expect(await draftOf(page, name)).toMatch(/onError:\n\s+- id: set_values/);
+  await page.keyboard.press("Control+Shift+g");
+  await page.keyboard.press("Delete");
+  await expect(designer.node("@onError")).toHaveCount(0);
+  await designer.saved();
+  expect(await draftOf(page, name)).not.toContain("onError");
+});
+
+test("several are lined up by one command, and one undo takes it back", async ({ page }) => {
+  const name = await openText(page, three);
+  const designer = new DesignerPage(page);
+  const before = await draftOf(page, name);
+  await designer.card("one").click();
+  await designer.card("three").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("Alt+t");
+  await designer.saved();
+  const [a, b] = [await designer.card("one").boundingBox(), await designer.card("three").boundingBox()];
+  expect(Math.abs(a!.y - b!.y)).toBeLessThanOrEqual(1);
+  await page.keyboard.press("Control+z");
+  await designer.saved();
+  expect(await draftOf(page, name)).toBe(before);
+});
+
+test("a dragged activity falls in line with another, and a guide says so", async ({ page }) => {
+  await openText(page, three);
+  const designer = new DesignerPage(page);
+  const [from, target] = [(await designer.card("three").boundingBox())!, (await designer.card("one").boundingBox())!];
+  await page.mouse.move(from.x + 40, from.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 60, from.y + 60, { steps: 3 });
+  await page.mouse.move(target.x + 44, from.y + 90, { steps: 4 });
+  await expect(page.locator(".gv-guide")).toHaveAttribute("d", /M/);
+  await page.mouse.up();
+  await expect(page.locator(".gv-guide")).toHaveAttribute("d", "");
+  expect(Math.abs((await designer.card("three").boundingBox())!.x - (await designer.card("one").boundingBox())!.x)).toBeLessThanOrEqual(1);
+});
+
+test("the menu of an activity opens by right click and by keyboard", async ({ page }) => {
+  await openText(page, three);
+  const designer = new DesignerPage(page);
+  await designer.card("two").click({ button: "right" });
+  const menu = page.getByRole("dialog", { name: "two" });
+  await expect(menu).toBeVisible();
+  await page.keyboard.type("dupl");
+  await page.keyboard.press("Enter");
+  await expect(designer.card("two_2")).toBeVisible();
+  await page.keyboard.press("Control+Shift+g");
+  await page.keyboard.press("Shift+F10");
+  await expect(page.getByRole("dialog", { name: "two_2" })).toBeVisible();
+});
+
+test.describe("with fingers", () => {
+  test.use({ hasTouch: true, viewport: { width: 390, height: 800 } });
+
+  test("tap a port, tap what comes next; a long press opens the menu", async ({ page, context }) => {
+    const name = await openText(page, workflow(set("one") + set("two")));
+    const designer = new DesignerPage(page);
+    await page.locator(".gv-tools button").last().tap();
+    await designer.port("one", "success").locator(".gv-dot").tap();
+    await designer.card("two").tap();
+    await designer.saved();
+    expect(await draftOf(page, name)).toContain("needs: [one]");
+    const at = (await designer.card("two").boundingBox())!;
+    const cdp = await context.newCDPSession(page);
+    await cdp.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: at.x + 30, y: at.y + 12 }] });
+    await expect(page.getByRole("dialog", { name: "two" })).toBeVisible();
+    await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    await page.screenshot({ path: "shots/designer-390.png" });
+  });
+});
+
+test("1,000 activities: what is far away is one drawing, and still can be chosen", async ({ page }) => {
+  test.slow();
+  const list = Array.from({ length: 1000 }, (_, i) => set(`n${i}`, i >= 25 ? `n${i - 25}` : "")).join("");
+  await openText(page, workflow(list));
+  const designer = new DesignerPage(page);
+  await designer.fit();
+  await expect(page.locator(".gv-overview")).toBeVisible();
+  expect(await page.locator("*").count()).toBeLessThanOrEqual(8000);
+  const stage = (await page.locator(".gv-stage").boundingBox())!;
+  await page.mouse.dblclick(stage.x + stage.width / 2, stage.y + stage.height / 2);
+  await page.keyboard.press("Control+Shift+g");
+  await expect(page.locator(".gv-stage :focus")).toHaveAttribute("aria-label", /of 1000/);
+});
+
+test("what is copied is text that another workflow takes", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await openText(page, three);
+  const designer = new DesignerPage(page);
+  await designer.card("two").click();
+  await page.keyboard.press("Control+c");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('- id: two\n  type: set\n  needs: [one]\n  outputs: {value: "1"}\n');
+  const name = await openText(page, workflow(set("other")));
+  await designer.card("other").click();
+  await page.keyboard.press("Control+v");
+  await expect(designer.card("two")).toBeInViewport();
+  await expect(designer.node("two")).toHaveClass(/gv-selected/);
+  await designer.saved();
+  expect(await draftOf(page, name)).toContain('- id: two\n      type: set\n      outputs: {value: "1"}');
+  await page.keyboard.press("Control+z");
+  await expect(designer.card("two")).toHaveCount(0);
+});
+
+test("the middle button pans, and the wheel zooms at the pointer", async ({ page }) => {
+  await openText(page, three);
+  const designer = new DesignerPage(page);
+  const before = (await designer.card("one").boundingBox())!;
+  await page.mouse.move(before.x + 20, before.y + 20);
+  await page.mouse.down({ button: "middle" });
+  await page.mouse.move(before.x + 70, before.y + 60, { steps: 3 });
+  await page.mouse.up({ button: "middle" });
+  const panned = (await designer.card("one").boundingBox())!;
+  expect([panned.x - before.x, panned.y - before.y]).toEqual([50, 40]);
+  await page.mouse.move(panned.x, panned.y);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -120);
+  await page.keyboard.up("Control");
+  const zoomed = (await designer.card("one").boundingBox())!;
+  expect(zoomed.width).toBeGreaterThan(panned.width);
+  expect(Math.hypot(zoomed.x - panned.x, zoomed.y - panned.y)).toBeLessThanOrEqual(1);
+});
