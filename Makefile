@@ -7,7 +7,7 @@ GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-go test-islands test-browser check check-format check-go \
-        check-generated check-types generate templ sqlc bundle bench fmt
+        check-generated check-types generate templ sqlc bundle bench bench-ui fmt
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -75,6 +75,10 @@ bundle: static/node_modules ## static/islands, static/css → static/dist
 
 bench: build ## a workload of `weftline bench` (ARGS="linear20 --mode local_sync")
 	bin/weftline bench $(or $(ARGS),linear20 --mode local_sync)
+
+bench-ui: build e2e/node_modules e2e/bench/node_modules ## the canvas beside React Flow and diagram-js, in a real Chromium
+	@.ci/need chromium
+	cd e2e/bench && node run.mjs
 
 fmt: ## format Go and templates
 	gofmt -w $(GO_FILES)

@@ -69,6 +69,7 @@ async function canvas(name) {
   row['zoom, all in sight'] = await meter.each(rounds, (i) => page.mouse.wheel(0, i % 2 ? 8 : -8));
   await page.keyboard.up('Control');
   row['elements, all in sight'] = await meter.elements();
+  if (name === 'weftline') row['layout of all'] = await meter.each(5, () => page.evaluate(() => window.layout()));
   await page.close();
   server.close();
   return row;

@@ -1,4 +1,5 @@
 import { GraphView, type NodeState } from '../../../static/islands/graph';
+import { layoutGraph } from '../../../static/islands/graph/layout';
 import type { Graph } from '../../../static/islands/graph/model';
 
 const none = () => undefined;
@@ -21,6 +22,7 @@ Object.assign(window, {
     view.viewport.set(40, 40, 1);
   },
   fitAll: () => view.fit(),
+  layout: () => void layoutGraph(view.graph, view.metrics, new Map()),
   states(round: number) {
     const words = ['running', 'completed', 'failed', 'waiting'];
     view.setStates(new Map(Array.from({ length: 50 }, (_, i): [string, NodeState] => [`n${i}`, { state: words[(i + round) % 4]!, label: words[(i + round) % 4]! }])));

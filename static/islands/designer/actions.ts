@@ -3,7 +3,7 @@
 
 import { arrange, type Arrangement } from './arrange';
 import { copyText, duplicate } from './clipboard';
-import { move, remove, tidy } from './commands';
+import { move, remove, tidy, toggleClosed } from './commands';
 import type { Designer } from './designer';
 import { Draft } from './draft';
 
@@ -81,6 +81,7 @@ export const actions: readonly Action[] = [
   { id: 'align-bottom', title: 'Align the bottom edges', where: 'anywhere', edits: true, run: line('bottom') },
   { id: 'across', title: 'Distribute from left to right', where: 'anywhere', edits: true, run: line('across') },
   { id: 'down-even', title: 'Distribute from top to bottom', where: 'anywhere', edits: true, run: line('down') },
+  { id: 'close', title: 'Close or open a loop', keys: ['L'], where: 'canvas', edits: true, run: onNode((d, node) => (d.session.run(toggleClosed(node.key)), d.followFocus())) },
   { id: 'on-error', title: 'Add what runs when it fails', where: 'anywhere', edits: true, run: (d) => d.authoring.addHook('onError') },
   { id: 'on-exit', title: 'Add what runs at every end', where: 'anywhere', edits: true, run: (d) => d.authoring.addHook('onExit') },
   { id: 'menu', title: 'What can be done here', keys: ['Shift+F10', 'ContextMenu'], where: 'canvas', run: onNode((d, node) => d.openMenu(node.key)) },

@@ -1,8 +1,8 @@
 // Cut, copy, paste and duplicate as plain YAML text: what is copied here can be
 // pasted into another workflow, a chat or a file, and back. Pure.
 
-import { parseDocument } from 'yaml';
-import { parseText } from '../graph/from-text';
+import { isSeq, parseDocument } from 'yaml';
+import { nodeAt, parseText } from '../graph/from-text';
 import { isRecord, isText, readNeed, type Path } from '../graph/model';
 import { graphOf, idsOf, type Command } from './commands';
 import { CannotEdit, Draft } from './draft';
@@ -38,8 +38,8 @@ export function paste(text: string): Command {
     const names = freshNames(source, taken);
     for (const edit of renameEdits(source.text, source.parsed.workflow!, names)) source.splice(edit.from, edit.to, edit.insert);
     const added = graphOf(source).nodes.filter((n) => n.parent === null && n.id !== null);
-    for (const node of added) append(draft, source, node.path);
-    for (const node of added) dropLooseNeeds(draft, node.key, taken);
+    for (const node of added) dropLooseNeeds(source, node.path, taken);
+    append(draft, source, added.map((n) => n.path));
     const keys = added.map((n) => n.key);
     return { said: `Pasted ${keys.length === 1 ? keys[0] : `${keys.length} activities`}`, select: keys };
   };
@@ -47,15 +47,16 @@ export function paste(text: string): Command {
 
 /** The pasted text as a workflow of its own. */
 function sourceOf(text: string): Draft {
-  const error = parseText(text).errors[0];
+  const parsed = parseText(text);
+  const error = parsed.errors[0];
   if (error) {
     const before = text.slice(0, error.from).split('\n');
     throw new CannotEdit(`The pasted text is not valid YAML: line ${before.length}, column ${before.at(-1)!.length + 1}: ${error.message}`);
   }
+  if (parsed.workflow && isSeq(nodeAt(parsed.workflow, ['spec', 'activities']))) return new Draft(text, parsed);
   const value: unknown = parseDocument(text).toJS();
   if (Array.isArray(value) && value.length > 0 && value.every(isActivity)) return new Draft(asWorkflow(text));
   if (isActivity(value)) return new Draft(asWorkflow(`- ${text.trim().replace(/\n/g, '\n  ')}`));
-  if (isRecord(value) && isRecord(value.spec) && Array.isArray(value.spec.activities)) return new Draft(text);
   throw new CannotEdit('The pasted text holds no activities: a list of them, or a workflow, is expected');
 }
 
@@ -78,20 +79,23 @@ function freshNames(source: Draft, taken: Set<string>): Map<string, string> {
   return names;
 }
 
-/** Adds an activity of another text to the end of the list, as it is written there. */
-function append(draft: Draft, source: Draft, path: Path): void {
+/** Adds activities of another text to the end of the list, as they are written there. */
+function append(draft: Draft, source: Draft, paths: readonly Path[]): void {
   const list = ['spec', 'activities'];
+  let rest = paths;
+  if (draft.listIndent(list) === null && rest.length > 0) {
+    draft.insert(list, 0, source.get(rest[0]!));
+    rest = rest.slice(1);
+  }
   const indent = draft.listIndent(list);
-  if (indent === null) return draft.insert(list, 0, source.get(path));
-  const item = `- ${itemSource(source, path)}`.replace(/\n(?=[^\n])/g, `\n${indent}`);
-  draft.insertRaw(list, (draft.get(list) as unknown[]).length, item);
+  if (indent === null) for (const [i, path] of rest.entries()) draft.insert(list, i + 1, source.get(path)); // a list in flow style
+  else draft.insertRaw(list, (draft.get(list) as unknown[]).length, rest.map((path) => `- ${itemSource(source, path)}`.replace(/\n(?=[^\n])/g, `\n${indent}`)));
 }
 
 /** A need that names nothing here would be an error the person did not make. */
-function dropLooseNeeds(draft: Draft, key: string, known: ReadonlySet<string>): void {
-  const path = [...graphOf(draft).nodes.find((n) => n.key === key)!.path, 'needs'];
-  const needs = draft.get(path);
+function dropLooseNeeds(source: Draft, path: Path, known: ReadonlySet<string>): void {
+  const needs = source.get([...path, 'needs']);
   if (!Array.isArray(needs)) return;
   const kept: unknown[] = needs.filter((need) => known.has(readNeed(need)?.from ?? ''));
-  if (kept.length < needs.length) draft.set(path, kept.length > 0 ? kept : undefined);
+  if (kept.length < needs.length) source.set([...path, 'needs'], kept.length > 0 ? kept : undefined);
 }

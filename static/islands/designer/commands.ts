@@ -209,7 +209,7 @@ export function move(places: ReadonlyMap<string, readonly [number, number]>): Co
 /** Forgets the places of all or of some, so that the layout decides. */
 export function tidy(keys: readonly string[] | null): Command {
   return (draft) => {
-    if (!draft.parsed.layout) throw new CannotEdit('Nothing was moved: the layout places everything already');
+    if (!draft.parsed.layout || draft.get(['positions'], 'layout') === undefined) throw new CannotEdit('Nothing was moved: the layout places everything already');
     const moved = Object.keys((draft.get(['positions'], 'layout') ?? {}) as object);
     const gone = keys === null ? moved : moved.filter((key) => keys.includes(key));
     for (const key of gone) draft.remove(['positions', key], 'layout');
@@ -217,12 +217,33 @@ export function tidy(keys: readonly string[] | null): Command {
   };
 }
 
+/** Closes a loop on the canvas, or opens it again. */
+export function toggleClosed(key: string): Command {
+  return (draft) => {
+    const graph = graphOf(draft);
+    const node = find(graph, key);
+    if (node.id === null || !graph.nodes.some((n) => n.parent === key)) throw new CannotEdit('Only a loop can be closed');
+    const now: unknown = draft.parsed.layout ? draft.get(['collapsed'], 'layout') : undefined;
+    const list = Array.isArray(now) ? (now as unknown[]) : [];
+    const closing = !list.includes(key);
+    const next = closing ? [...list, key] : list.filter((k) => k !== key);
+    if (draft.parsed.layout) draft.set(['collapsed'], next.length > 0 ? next : undefined, 'layout');
+    else addLayout(draft, `collapsed: [${key}]`);
+    return { said: `${closing ? 'Closed' : 'Opened'} ${node.name}`, select: [key] };
+  };
+}
+
+/** Begins the Layout document at the end of the text. */
+function addLayout(draft: Draft, line: string): void {
+  const end = draft.text.endsWith('\n') ? '' : '\n';
+  draft.splice(draft.text.length, draft.text.length, `${end}---\napiVersion: weftline/v1\nkind: Layout\n${line}\n`);
+}
+
 function setPosition(draft: Draft, key: string, [x, y]: readonly [number, number]): void {
   if (key.startsWith('@')) throw new CannotEdit('A hook stands below the graph by itself');
   const at = [Math.round(x / 10) * 10, Math.round(y / 10) * 10];
   if (draft.parsed.layout) return draft.set(['positions', key], at, 'layout');
-  const end = draft.text.endsWith('\n') ? '' : '\n';
-  draft.splice(draft.text.length, draft.text.length, `${end}---\napiVersion: weftline/v1\nkind: Layout\npositions:\n  ${key}: [${at.join(', ')}]\n`);
+  addLayout(draft, `positions:\n  ${key}: [${at.join(', ')}]`);
 }
 
 /** Replaces the need behind an edge by others, those already there left out. */

@@ -2,7 +2,7 @@
 // changes. This file puts the parts together and in their places.
 
 import { graphFromText, positionsOf } from '../graph/from-text';
-import { isRecord, type GraphNode, type Path } from '../graph/model';
+import { closed, isRecord, type GraphNode, type Path } from '../graph/model';
 import { GraphView } from '../graph/view';
 import { actionFor } from './actions';
 import { Authoring } from './authoring';
@@ -260,7 +260,7 @@ export class Designer {
 
   private redraw(withForm = true): void {
     const { session, parts } = this;
-    this.view.setGraph(session.graph, session.positions);
+    this.view.setGraph(closed(session.graph, session.collapsed), session.positions);
     this.view.setBadges(badgesOf(session.graph, this.problems));
     if (!parts.outline.hidden) this.outline.render();
     if (withForm) this.form.render();

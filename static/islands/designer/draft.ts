@@ -240,17 +240,18 @@ export class Draft {
       const text = flowText(value);
       if (index > 0) this.insertAt(this.endOf(list.items[index - 1] as Node), `, ${text}`);
       else this.insertAt(this.startOf(list, 0), `${text}, `);
-    } else this.insertRaw(listPath, index, itemText(value, this.pad(list.range![0])), which);
+    } else this.insertRaw(listPath, index, [itemText(value, this.pad(list.range![0]))], which);
   }
 
-  /** Inserts text that is an item already ("- …", lines after the first indented) into a block list that is not empty. */
-  insertRaw(listPath: Path, index: number, item: string, which: Which = 'workflow'): void {
+  /** Inserts texts that are items already ("- …", lines after the first indented) into a block list that is not empty. */
+  insertRaw(listPath: Path, index: number, items: readonly string[], which: Which = 'workflow'): void {
+    if (items.length === 0) return;
     const list = this.node(listPath, which) as YAMLSeq;
     const indent = this.pad(list.range![0]);
     const gap = this.gap(list) ? '\n' : '';
     if (index > 0) {
-      this.insertAt(this.lineEnd(this.endOf(list.items[index - 1] as Node)), `\n${gap}${indent}${item}`);
-    } else this.insertAt(list.range![0], `${item}\n${gap}${indent}`);
+      this.insertAt(this.lineEnd(this.endOf(list.items[index - 1] as Node)), items.map((item) => `\n${gap}${indent}${item}`).join(''));
+    } else this.insertAt(list.range![0], items.map((item) => `${item}\n${gap}${indent}`).join(''));
   }
 
   /** Whether a blank line stands between items: as the list does already, else between maps of several lines. */

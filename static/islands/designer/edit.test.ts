@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { graphFromText, parseText } from '../graph/from-text';
+import { closed } from '../graph/model';
+import { arrange } from './arrange';
 import { copyText, duplicate, paste } from './clipboard';
 import {
-  addActivity, changeType, connect, disconnect, insertOnEdge, move, refusals, remove, rename, run, setField, tidy, type Command,
+  addActivity, changeType, connect, disconnect, insertOnEdge, move, refusals, remove, rename, run, setField, tidy, toggleClosed, type Command,
 } from './commands';
 import { Draft } from './draft';
 import { applyChange, invertChange } from './edit';
@@ -277,4 +279,45 @@ test('commands keep every comment of what they do not delete', () => {
       assert.equal((e as Error).constructor.name, 'CannotEdit');
     }
   }
+});
+
+test('pasting 1,000 activities into an empty workflow is one step, and as they were written', () => {
+  const list = Array.from({ length: 1000 }, (_, i) => `- id: n${i} # no. ${i}\n  type: set\n${i > 0 ? `  needs: [n${i - 1}]\n` : ''}  outputs: {value: "1"}\n`).join('');
+  const empty = 'apiVersion: weftline/v1\nkind: Workflow\nmetadata:\n  name: big\nspec:\n  activities: []\n';
+  const done = run(empty, paste(list));
+  assert.equal(graphFromText(done.text).graph.edges.length, 999);
+  assert.match(done.text, /- id: n999 # no. 999\n/);
+  assert.ok(done.change.length <= 3, 'written at once, not one by one');
+  assert.equal(applyChange(done.text, invertChange(empty, done.change)), empty);
+});
+
+test('a closed loop hides its body and says so; opened again, the text is as before', () => {
+  const loop = after(sample, addActivity('for_each', { from: 'ship', port: 'success' }));
+  const shut = after(loop, toggleClosed('for_each_item'));
+  assert.match(shut, /collapsed: \[for_each_item\]/);
+  const { graph, collapsed } = graphFromText(shut);
+  const drawn = closed(graph, collapsed);
+  assert.ok(!drawn.nodes.some((n) => n.key === 'each_item'));
+  assert.deepEqual(drawn.nodes.find((n) => n.key === 'for_each_item')?.facts.at(-1), '1 inside');
+  assert.equal(graphFromText(after(shut, toggleClosed('for_each_item'))).collapsed.size, 0);
+  assert.throws(() => run(sample, toggleClosed('fetch')), /Only a loop/);
+});
+
+test('hooks are frames of their own, and their last activity takes the frame along', () => {
+  const text = after(sample, addActivity('email', null, undefined, '@onError'));
+  assert.match(text, /onError:\n {4}- id: send_email/);
+  const { graph } = graphFromText(text);
+  assert.equal(graph.nodes.find((n) => n.key === 'send_email')?.parent, '@onError');
+  assert.equal(after(text, remove(['send_email'])), sample);
+  assert.equal(after(text, remove(['@onError'])), sample);
+  assert.match(refusals(graph, 'ship').get('@onError')!, /another list|no edges/);
+  assert.throws(() => run(text, move(new Map([['@onError', [0, 0]]]))), /by itself/);
+});
+
+test('lining up: edges, middles and equal gaps', () => {
+  const boxes = new Map([['a', { x: 0, y: 0, w: 10, h: 10 }], ['b', { x: 50, y: 30, w: 20, h: 20 }], ['c', { x: 100, y: 90, w: 10, h: 10 }]]);
+  assert.deepEqual([...arrange(boxes, 'left').values()], [[0, 0], [0, 30], [0, 90]]);
+  assert.deepEqual([...arrange(boxes, 'bottom').values()], [[0, 90], [50, 80], [100, 90]]);
+  assert.deepEqual([...arrange(boxes, 'down').values()], [[0, 0], [50, 40], [100, 90]]);
+  assert.equal(arrange(new Map([['a', { x: 0, y: 0, w: 1, h: 1 }]]), 'top').size, 0);
 });

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { graphFrom, graphFromText, parseText } from '../graph/from-text';
 import type { GraphNode } from '../graph/model';
 import { copyText, duplicate, paste } from './clipboard';
-import { addActivity, changeType, connect, disconnect, insertOnEdge, move, remove, rename, run, setField, tidy, type Command } from './commands';
+import { addActivity, changeType, connect, disconnect, insertOnEdge, move, remove, rename, run, setField, tidy, toggleClosed, type Command } from './commands';
 import { Draft } from './draft';
 import { applyChange, invertChange } from './edit';
 import { randomFrom } from './random';
@@ -82,6 +82,7 @@ function commandsOn(node: GraphNode, text: string): [string, Command][] {
     ['take a field away', setField(node.key, ['name'], undefined)],
     ['change the type', changeType(node.key, 'wait')],
     ['move', move(new Map([[node.key, [120, 80]]]))],
+    ['close', toggleClosed(node.key)],
     ['duplicate', duplicate([node.key])],
     ['paste', paste(copyText(new Draft(text), [node.key]))],
     ['tidy', tidy(null)],
@@ -106,7 +107,7 @@ test('every command does and undoes, to the byte', () => {
       done.set(name, (done.get(name) ?? 0) + 1);
     }
   }
-  const everything = commandsOn(graphFromText(texts[0]!).graph.nodes[0]!, texts[0]!).map(([name]) => name).filter((name) => name !== 'tidy');
+  const everything = commandsOn(graphFromText(texts[0]!).graph.nodes[0]!, texts[0]!).map(([name]) => name).filter((name) => name !== 'tidy' && name !== 'close');
   for (const name of everything) assert.ok(done.get(name), `${name} was never possible`);
 });
 

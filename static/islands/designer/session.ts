@@ -26,7 +26,7 @@ export interface Listener {
 
 /** Texts longer than this are read when typing pauses, shorter ones at each key. */
 const longText = 30_000;
-const readAfter = 120; // ms without a key
+const readAfter = 120; // ms without a key; longer where reading itself takes long
 
 export class Session {
   private listeners: Listener[] = [];
@@ -35,10 +35,12 @@ export class Session {
   private readonly history = new History();
   /** Typed, but not read yet. */
   private unread: Edit[] = [];
+  private readingTook = 0; // ms
   private reading: ReturnType<typeof setTimeout> | undefined;
   /** The last graph that could be read; the text may be ahead of it. */
   graph: Graph = emptyGraph;
   positions: Positions = new Map();
+  collapsed: ReadonlySet<string> = new Set();
   /** The whole document as plain data, as of the last good text. */
   root: Record<string, unknown> = {};
   error: TextError | null = null;
@@ -118,7 +120,7 @@ export class Session {
     this.current = applied(this.current, change);
     this.unread.push(...change);
     clearTimeout(this.reading);
-    this.reading = setTimeout(() => this.catchUp(), readAfter);
+    this.reading = setTimeout(() => this.catchUp(), Math.max(readAfter, 2 * this.readingTook));
   }
 
   /** Reads what was typed into a long text; everything but typing begins with it. */
@@ -127,8 +129,10 @@ export class Session {
     const change = this.unread;
     if (change.length === 0) return;
     this.unread = [];
+    const started = performance.now();
     this.parsed = reparse(this.parsed, this.current);
     this.settle(change, 'code');
+    this.readingTook = Math.min(1000, performance.now() - started);
   }
 
   /** Replaces the whole text, as one step that can be undone. */
@@ -204,6 +208,7 @@ export class Session {
     if (read.error) return;
     this.graph = read.graph;
     this.positions = new Map([...this.outsidePositions, ...read.positions]);
+    this.collapsed = read.collapsed;
     this.root = read.root;
   }
 }

@@ -27,6 +27,8 @@ export interface TextGraph {
   name: string;
   graph: Graph;
   positions: Positions;
+  /** Loops that are shown closed. */
+  collapsed: ReadonlySet<string>;
   /** The whole workflow document as plain data; empty when there is an error. */
   root: Record<string, unknown>;
   error: TextError | null;
@@ -59,14 +61,14 @@ export function graphFrom(parsed: ParsedText): TextGraph {
 }
 
 function readGraph(parsed: ParsedText): TextGraph {
-  const nothing = { name: '', graph: emptyGraph, positions: new Map(), root: {} };
+  const nothing = { name: '', graph: emptyGraph, positions: new Map(), collapsed: new Set<string>(), root: {} };
   const broken = parsed.errors[0];
   if (broken) return { ...nothing, error: broken };
   if (!parsed.workflow) {
     return { ...nothing, error: { from: 0, to: 0, message: 'There is no workflow in this text: it needs kind: Workflow' } };
   }
   try {
-    return { ...readWorkflow(parsed.workflow), positions: readPositions(parsed.layout), error: null };
+    return { ...readWorkflow(parsed.workflow), positions: readPositions(parsed.layout), collapsed: readCollapsed(parsed.layout), error: null };
   } catch (e) {
     return { ...nothing, error: { from: 0, to: 0, message: e instanceof Error ? firstLine(e.message) : String(e) } };
   }
@@ -166,6 +168,11 @@ class Reader {
 function readPositions(doc: Document.Parsed | null): Positions {
   const layout: unknown = doc?.toJS();
   return isRecord(layout) ? positionsOf(layout) : new Map();
+}
+
+function readCollapsed(doc: Document.Parsed | null): ReadonlySet<string> {
+  const layout: unknown = doc?.toJS();
+  return new Set(isRecord(layout) && Array.isArray(layout.collapsed) ? layout.collapsed.filter(isText) : []);
 }
 
 /** Positions of a Layout document; what is not a pair of numbers is left out. */

@@ -130,6 +130,8 @@ interface Slot {
   y: number;
   /** Where edges come from: slot and the anchor's height in it. */
   sources: { slot: Slot; y: number }[];
+  /** The heights that its edges come from, once the column before is placed. */
+  anchors: number[];
 }
 
 interface Columns {
@@ -144,7 +146,7 @@ function buildColumns(nodes: GraphNode[], edges: GraphEdge[], sizes: Map<string,
   const put = (slot: Slot) => ((columns.lists[slot.column] ??= []).push(slot), slot);
   nodes.forEach((node, order) => {
     const column = depth.get(node.key)!;
-    columns.slots.set(node.key, put({ node, column, order, ...sizes.get(node.key)!, inY: metrics.inY, x: 0, y: 0, sources: [] }));
+    columns.slots.set(node.key, put({ node, column, order, ...sizes.get(node.key)!, inY: metrics.inY, x: 0, y: 0, sources: [], anchors: [] }));
   });
   for (const edge of edges) {
     const from = columns.slots.get(edge.from)!;
@@ -153,7 +155,7 @@ function buildColumns(nodes: GraphNode[], edges: GraphEdge[], sizes: Map<string,
     if (to.column <= from.column) continue; // part of a cycle: drawn, but it decides nothing
     const lanes: Slot[] = [];
     for (let column = from.column + 1; column < to.column; column++) {
-      const lane = put({ node: null, column, order: to.order, w: 0, h: laneHeight, inY: laneHeight / 2, x: 0, y: 0, sources: [source] });
+      const lane = put({ node: null, column, order: to.order, w: 0, h: laneHeight, inY: laneHeight / 2, x: 0, y: 0, sources: [source], anchors: [] });
       lanes.push(lane);
       source = { slot: lane, y: lane.inY };
     }
@@ -188,11 +190,12 @@ function place(columns: Columns, metrics: Metrics): void {
   let x = 0;
   for (const list of columns.lists) {
     if (!list) continue;
+    for (const slot of list) slot.anchors = slot.sources.map(anchor);
     uncross(sortByBarycentre(list));
     let floor = -Infinity;
     for (const slot of list) {
       slot.x = x;
-      const wanted = slot.sources.length > 0 ? Math.min(...slot.sources.map(anchor)) - slot.inY : 0;
+      const wanted = slot.sources.length > 0 ? Math.min(...slot.anchors) - slot.inY : 0;
       slot.y = Math.round(Math.max(wanted, floor));
       floor = slot.y + slot.h + (slot.node ? rowGap : rowGap / 2);
     }
@@ -242,7 +245,7 @@ function anchor(source: { slot: Slot; y: number }): number {
 }
 
 function sortByBarycentre(list: Slot[]): Slot[] {
-  const weight = new Map(list.map((slot) => [slot, mean(slot.sources.map(anchor))]));
+  const weight = new Map(list.map((slot) => [slot, mean(slot.anchors)]));
   return list.sort((a, b) => weight.get(a)! - weight.get(b)! || Number(!a.node) - Number(!b.node) || a.order - b.order);
 }
 
@@ -264,7 +267,7 @@ function uncross(list: Slot[]): void {
 /** Crossings between the edges into `upper` and into `lower`. */
 function inversions(upper: Slot, lower: Slot): number {
   let count = 0;
-  for (const u of upper.sources) for (const l of lower.sources) if (anchor(u) > anchor(l)) count++;
+  for (const u of upper.anchors) for (const l of lower.anchors) if (u > l) count++;
   return count;
 }
 

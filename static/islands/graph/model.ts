@@ -142,6 +142,22 @@ export function drawnPort(node: GraphNode, port: string): string {
   return port === plainPort && main ? main.name : port;
 }
 
+/** The graph without what is inside of closed loops, which say how much it is. */
+export function closed(graph: Graph, collapsed: ReadonlySet<string>): Graph {
+  if (collapsed.size === 0) return graph;
+  const hidden = new Map<string, string>(); // node → the closed loop around it
+  for (const node of graph.nodes) {
+    // Parents come before their bodies.
+    const around = node.parent === null ? undefined : (hidden.get(node.parent) ?? (collapsed.has(node.parent) ? node.parent : undefined));
+    if (around !== undefined) hidden.set(node.key, around);
+  }
+  const inside = (key: string) => [...hidden.values()].filter((loop) => loop === key).length;
+  return {
+    nodes: graph.nodes.filter((n) => !hidden.has(n.key)).map((n) => (collapsed.has(n.key) && inside(n.key) > 0 ? { ...n, facts: [...n.facts, `${inside(n.key)} inside`] } : n)),
+    edges: graph.edges.filter((e) => !hidden.has(e.from) && !hidden.has(e.to)),
+  };
+}
+
 /** Keys of everything that can be reached from `start` along edges, `start` included. */
 export function downstream(graph: Graph, start: string): Set<string> {
   return reach(start, groupBy(graph.edges, (e) => e.from), (e) => e.to);

@@ -402,7 +402,8 @@ export class GraphView {
 
   /** One drawing for all; only the node with the keyboard stays an element. */
   private drawFar(): void {
-    if (this.overview.element.hidden || this.mapped !== this.version) {
+    const stands = this.active === null || this.views.has(this.active);
+    if (this.overview.element.hidden || this.mapped !== this.version || !stands) {
       this.drawNodes({ x: 0, y: 0, w: -1e9, h: 0 }, false);
       this.drawEdges({ x: 0, y: 0, w: -1e9, h: 0 }, false);
       this.drawFrames(true);

@@ -1,0 +1,68 @@
+// How the designer stands up to other eyes: axe with the panels open, forced colours,
+// strong zoom; and what it weighs.
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "./quiet";
+import { DesignerPage, openText, workflow } from "./designer-page";
+
+const text = workflow(`
+- id: ask
+  type: human
+  human: {title: "Go on?", candidates: {groups: [managers]}}
+- id: call
+  type: http
+  needs: [ask]
+  inputs: {url: "https://shop.example"}
+  retry: 3
+- id: undo_it
+  type: set
+  needs: [call.failure]
+  outputs: {value: "1"}
+`);
+
+test("axe finds nothing serious with forms, panels and menus open, nor on the difference page", async ({ page, expectNoise }) => {
+  test.slow();
+  expectNoise(/422/);
+  const name = await openText(page, text);
+  const designer = new DesignerPage(page);
+  const clean = async (where: string) => {
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => `${where}: ${v.id}: ${v.nodes[0]?.html}`)).toEqual([]);
+  };
+  await page.getByRole("button", { name: "Try out" }).click();
+  await designer.card("call").click();
+  for (const summary of await page.locator(".ds-details details:not([open]) > summary").all()) if (await summary.isVisible()) await summary.click();
+  await clean("forms");
+  await designer.card("ask").click({ button: "right" });
+  await clean("menu");
+  await page.keyboard.press("Escape");
+  await page.goto(`/workflows/${name}/review`);
+  await clean("difference");
+});
+
+test("forced colours, dark and strong zoom keep everything in reach", async ({ page }) => {
+  await openText(page, text);
+  const designer = new DesignerPage(page);
+  await designer.card("call").click();
+  await page.emulateMedia({ forcedColors: "active" });
+  await page.screenshot({ path: "shots/designer-forced.png" });
+  await page.emulateMedia({ forcedColors: "none", colorScheme: "dark" });
+  await page.screenshot({ path: "shots/designer-dark.png" });
+  await page.setViewportSize({ width: 360, height: 225 }); // 1440 × 900 at 400 %
+  await page.getByRole("tab", { name: "Details" }).click();
+  await expect(page.locator('.ds-field[data-path="name"] input')).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await page.screenshot({ path: "shots/designer-400.png" });
+});
+
+test("the scripts of the designer, code editor open, stay under 240 KB compressed", async ({ page }) => {
+  const sizes: number[] = [];
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Network.enable");
+  const scripts = new Set<string>();
+  cdp.on("Network.responseReceived", (e) => e.type === "Script" && scripts.add(e.requestId));
+  cdp.on("Network.loadingFinished", (e) => scripts.has(e.requestId) && sizes.push(e.encodedDataLength));
+  await openText(page, text);
+  await expect(page.getByLabel("Workflow as YAML")).toBeVisible();
+  expect(sizes.length).toBeGreaterThan(3);
+  expect(sizes.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(240 * 1024);
+});
