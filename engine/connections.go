@@ -25,6 +25,7 @@ type Connections struct {
 	q     *queries.Queries
 	vault *Vault
 	kinds *activity.Registry
+	reach activity.Reach // nil = teams narrow nothing
 }
 
 func newConnections(db *pgxpool.Pool, vault *Vault, kinds *activity.Registry) *Connections {
@@ -151,6 +152,13 @@ func (c *Connections) TestConnection(ctx context.Context, who Who, name string) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectionTestTime)
 	defer cancel()
+	if c.reach != nil {
+		ranges, err := c.reach(ctx, who.Team.String())
+		if err != nil {
+			return ConnectionTest{}, err
+		}
+		ctx = activity.WithReach(ctx, ranges)
+	}
 	if err := c.kinds.Test(ctx, connection); err != nil {
 		return ConnectionTest{Message: err.Error()}, nil
 	}

@@ -26,7 +26,7 @@ func (probe) Test(_ context.Context, connection activity.Connection) error {
 
 func newServices(t *testing.T) (*Connections, *Vault, Who) {
 	t.Helper()
-	vault, admin := newVault(t, key(1))
+	vault, admin := newVault(t, 1)
 	kinds := activity.NewRegistry()
 	kinds.Register("ai", probe{})
 	return newConnections(vault.db, vault, kinds), vault, admin

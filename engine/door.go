@@ -230,6 +230,8 @@ type StartRequest struct {
 	Labels         map[string]string `json:"labels,omitempty"`
 	IdempotencyKey string            `json:"idempotencyKey,omitempty"`
 	Trigger        map[string]any    `json:"-"` // {type: api, …}; nil = api
+	Hidden         []string          `json:"-"` // inputs that are sensitive although the schema does not say so
+	Sensitive      bool              `json:"-"` // the trigger holds a sensitive value
 }
 
 // Started answers a start. Skipped: the workflow's limit said skip, nothing was started.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/google/uuid"
 
@@ -26,8 +27,12 @@ func (e emitter) Run(ctx context.Context, call activity.Call) activity.Outcome {
 	if err := checkSize("the payload", input["payload"], e.engine.options.PayloadLimit); err != nil {
 		return activity.Outcome{Err: &execution.Error{Type: "input.invalid", Class: "workflow", Message: err.Error()}}
 	}
+	var shown any
+	if given, ok := call.Shown.(map[string]any); ok && !reflect.DeepEqual(given["payload"], input["payload"]) {
+		shown = given["payload"]
+	}
 	posted, err := e.engine.post(ctx, Who{Team: team, User: call.Workflow}, store.Posting{Team: team, Correlation: key, Signal: execution.Signal{
-		ID: call.IdempotencyKey, Name: name, Payload: input["payload"], At: e.engine.runs.store.Clock.Now(), By: call.Workflow}}, nil, false)
+		ID: call.IdempotencyKey, Name: name, Payload: input["payload"], Shown: shown, At: e.engine.runs.store.Clock.Now(), By: call.Workflow}}, nil, false)
 	if err != nil {
 		return activity.Outcome{Err: &execution.Error{Type: "engine.emit", Class: "infrastructure", Message: err.Error()}}
 	}

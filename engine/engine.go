@@ -19,6 +19,7 @@ import (
 	"weftline/engine/flow"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
+	"weftline/engine/seal"
 	"weftline/engine/store"
 	"weftline/engine/timer"
 	"weftline/engine/worker"
@@ -96,23 +97,21 @@ var _ Door = (*Engine)(nil)
 // Open connects to a migrated database. Nothing runs before Run; the door may be used at once.
 func Open(ctx context.Context, options Options) (*Engine, error) {
 	options = options.withDefaults()
+	keys, err := seal.NewRing(options.SecretKeys...)
+	if err != nil {
+		return nil, err
+	}
 	db, err := connect(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, db, store.Options{Partitions: options.Partitions, Committers: options.Committers, Log: options.Log})
+	st, err := store.Open(ctx, db, store.Options{Partitions: options.Partitions, Committers: options.Committers, Keys: keys, Log: options.Log})
 	if err != nil {
 		db.Close()
 		return nil, err
 	}
-	vault, err := NewVault(db, options.SecretKeys...)
-	if err != nil {
-		st.Close()
-		db.Close()
-		return nil, err
-	}
-	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: vault, watchers: newWatchers(), policies: newPolicies(db)}
-	e.identity.keys = vault.keys
+	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: NewVault(db, keys), watchers: newWatchers(), policies: newPolicies(db)}
+	e.identity.keys = keys
 	e.identity.changed = func(team uuid.UUID) { e.publish(Change{Team: team, Access: true}) }
 	e.assemble(st)
 	return e, nil
@@ -140,6 +139,8 @@ func (e *Engine) assemble(st *store.Store) {
 	e.options.Activities.Register(flow.TypeEmit, emitter{e})
 	e.services = newConnections(e.db, e.vault, e.options.Activities)
 	e.options.Activities.Connect(e.services.find)
+	e.options.Activities.Narrow(e.policies.reach)
+	e.services.reach = e.policies.reach
 	q, works := queue.New(e.db, id, e.options.partitions()), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
@@ -169,7 +170,7 @@ func (e *Engine) assemble(st *store.Store) {
 			return definition.Workflow, nil
 		}})
 	e.desk = newDesk(e.db, deskLinks{now: st.Clock.Now, changed: e.publish,
-		delivered: e.runs.settle})
+		deliver: st.DeliverIn, delivered: e.runs.settle})
 	e.scheduler = newScheduler(e.runs.q, st, e.runs, func() { e.ticks.Nudge() })
 	e.ticks = timer.NewPoll("schedules", e.options.Log, e.scheduler.look)
 	e.hooks = &hooks{q: e.runs.q, store: st, runs: e.runs, secrets: e.vault.valuesFor, watch: e.watchers.Watch}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/human"
+	"weftline/engine/seal"
 	"weftline/queries"
 )
 
@@ -24,7 +25,7 @@ type Identity struct {
 	db      *pgxpool.Pool
 	q       *queries.Queries
 	known   *tokenCache
-	keys    []sealKey            // seal what a provider's sessions hold; empty = such sessions cannot be kept
+	keys    *seal.Ring           // seal what a provider's sessions hold; empty = such sessions cannot be kept
 	changed func(team uuid.UUID) // who may do what changed in a team
 }
 

@@ -132,18 +132,18 @@ type sealedTokens struct {
 }
 
 func (i *Identity) sealTokens(person uuid.UUID, held ProviderSession) (sealedTokens, error) {
-	if len(i.keys) == 0 {
+	if i.keys.Empty() {
 		return sealedTokens{}, Refuse("conflict", "this server has no key to seal tokens of a provider with; start it with WEFTLINE_SECRET_KEY")
 	}
-	key := i.keys[0]
-	sealed := sealedTokens{keyID: key.id}
+	sealed := sealedTokens{keyID: i.keys.Current()}
+	var failed, err error
 	if held.RefreshToken != "" {
-		sealed.refresh = key.seal(tokenPlace(person, "refresh"), held.RefreshToken)
+		_, sealed.refresh, failed = i.keys.Put(tokenPlace(person, "refresh"), []byte(held.RefreshToken))
 	}
 	if held.IDToken != "" {
-		sealed.id = key.seal(tokenPlace(person, "id"), held.IDToken)
+		_, sealed.id, err = i.keys.Put(tokenPlace(person, "id"), []byte(held.IDToken))
 	}
-	return sealed, nil
+	return sealed, errors.Join(failed, err)
 }
 
 // unseal answers "" for what was never there.
@@ -151,12 +151,8 @@ func (i *Identity) unseal(keyID, place string, sealed []byte) (string, error) {
 	if len(sealed) == 0 {
 		return "", nil
 	}
-	for _, key := range i.keys {
-		if key.id == keyID {
-			return key.open(place, sealed)
-		}
-	}
-	return "", fmt.Errorf("a session was sealed with the key %s, which this server does not have; add it to WEFTLINE_SECRET_KEY", keyID)
+	token, err := i.keys.Get(keyID, place, sealed)
+	return string(token), err
 }
 
 // tokenPlace binds a sealed token to its person: in another person's row it does not open.

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"weftline/engine/activity"
 	"weftline/engine/expr"
 	"weftline/engine/flow"
 	"weftline/queries"
@@ -28,6 +29,7 @@ type Policy struct {
 	AllowSelfApproval     bool         `json:"allowSelfApproval"`     // authors and editors may approve their own change
 	AllowUnsignedWebhooks bool         `json:"allowUnsignedWebhooks"` // webhooks without auth
 	AllowedActivityTypes  []string     `json:"allowedActivityTypes"`  // empty = all
+	EgressAllow           []string     `json:"egressAllow"`           // address ranges that activities may reach, within what the server permits; empty = all of it
 	ExecutionRetention    string       `json:"executionRetention"`    // duration; "" = as each definition says
 	Limits                PolicyLimits `json:"limits"`
 }
@@ -45,6 +47,7 @@ type PolicyChange struct {
 	AllowSelfApproval     *bool               `json:"allowSelfApproval"`
 	AllowUnsignedWebhooks *bool               `json:"allowUnsignedWebhooks"`
 	AllowedActivityTypes  *[]string           `json:"allowedActivityTypes"`
+	EgressAllow           *[]string           `json:"egressAllow"`
 	ExecutionRetention    *string             `json:"executionRetention"`
 	Limits                *PolicyLimitsChange `json:"limits"`
 }
@@ -87,6 +90,7 @@ func (p Policy) with(change PolicyChange) Policy {
 	set(&p.AllowSelfApproval, change.AllowSelfApproval)
 	set(&p.AllowUnsignedWebhooks, change.AllowUnsignedWebhooks)
 	set(&p.AllowedActivityTypes, change.AllowedActivityTypes)
+	set(&p.EgressAllow, change.EgressAllow)
 	set(&p.ExecutionRetention, change.ExecutionRetention)
 	if limits := change.Limits; limits != nil {
 		set(&p.Limits.OpenExecutions, limits.OpenExecutions)
@@ -115,6 +119,11 @@ func (p Policy) check() error {
 			wrong(fmt.Sprintf("allowedActivityTypes/%d", i), "%q is no type of activity; the types are %s", kind, strings.Join(flow.ActivityTypes(), ", "))
 		}
 	}
+	for i, text := range p.EgressAllow {
+		if egress, err := activity.ParseEgress(text); err != nil || len(egress.Allow) != 1 {
+			wrong(fmt.Sprintf("egressAllow/%d", i), "%q is no address range; write 10.1.0.0/16 or a single address", text)
+		}
+	}
 	if text := p.ExecutionRetention; text != "" {
 		if kept, err := expr.ParseDuration(text); err != nil || kept < shortestRetention {
 			wrong("executionRetention", "must be a duration of at least 1d, such as 90d, or \"\" for what each definition says")
@@ -138,6 +147,9 @@ func readPolicy(content json.RawMessage) (Policy, error) {
 	}
 	if policy.AllowedActivityTypes == nil {
 		policy.AllowedActivityTypes = []string{}
+	}
+	if policy.EgressAllow == nil {
+		policy.EgressAllow = []string{}
 	}
 	return policy, nil
 }

@@ -13,7 +13,6 @@ import (
 	"weftline/engine/execution"
 	"weftline/engine/flow"
 	"weftline/engine/queue"
-	"weftline/engine/store"
 	"weftline/queries"
 )
 
@@ -59,7 +58,7 @@ type WorkAnswer struct {
 
 // finish stores a result under a lease and wakes the execution.
 func (r *runs) finish(ctx context.Context, worker, lease uuid.UUID, result execution.Result) (queue.Accepted, error) {
-	message, err := store.EncodeResult(result)
+	message, err := r.store.EncodeResult(result)
 	if err != nil {
 		return queue.Accepted{}, Refuse("invalid_input", "the output cannot be stored: "+err.Error())
 	}

@@ -14,6 +14,7 @@ import (
 
 	"weftline/engine/execution"
 	"weftline/engine/expr"
+	"weftline/engine/seal"
 	"weftline/engine/store"
 )
 
@@ -218,6 +219,9 @@ func (r *runs) prepare(who Who, definition *store.Definition, request StartReque
 	if err := checkSize("the input", request.Input, r.payloadLimit); err != nil {
 		return none, err
 	}
+	if !r.store.CanSeal() && (request.Sensitive || execution.MarksSensitive(definition.Workflow)) {
+		return none, Refuse("conflict", seal.ErrNoKey.Error())
+	}
 	input, err := checkedInput(definition, request.Input)
 	if err != nil {
 		return none, err
@@ -232,7 +236,7 @@ func (r *runs) prepare(who Who, definition *store.Definition, request StartReque
 	}
 	return execution.Start{ID: uuid.Must(uuid.NewV7()), Input: input, CorrelationID: request.CorrelationID,
 		Priority: request.Priority, StartedBy: who.User, Labels: request.Labels, Trigger: trigger,
-		Deadline: request.Deadline, StartAt: startAt}, nil
+		Deadline: request.Deadline, StartAt: startAt, Hidden: request.Hidden, Sensitive: request.Sensitive}, nil
 }
 
 func checkedInput(definition *store.Definition, input any) (map[string]any, error) {

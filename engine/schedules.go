@@ -131,21 +131,15 @@ func scheduleOf(row queries.Schedule) Schedule {
 	if row.Place != nil {
 		schedule.Source = SourceDefinition
 	} else {
-		schedule.Input = storedInput(row)
+		schedule.Input = shownInput(row)
 	}
 	return schedule
 }
 
-// storedSpec and storedInput read what was checked when it was stored.
+// storedSpec reads what was checked when it was stored.
 func storedSpec(row queries.Schedule) (spec ScheduleSpec) {
 	_ = json.Unmarshal(row.Spec, &spec)
 	return spec
-}
-
-func storedInput(row queries.Schedule) map[string]any {
-	value, _ := store.DecodeValue(row.Input)
-	input, _ := value.(map[string]any)
-	return input
 }
 
 func tickOf(row queries.Tick) Tick {
@@ -206,7 +200,7 @@ func (s *scheduler) planned(ctx context.Context, who Who, id uuid.UUID, request 
 	if request.Input == nil {
 		request.Input = map[string]any{}
 	}
-	p.input, err = json.Marshal(request.Input)
+	p.input, err = s.storable(id, definition, request.Input)
 	return p, err
 }
 
@@ -233,8 +227,12 @@ func (s *scheduler) ChangeSchedule(ctx context.Context, who Who, id uuid.UUID, c
 	if err := ownedByAPI(row); err != nil {
 		return Schedule{}, err
 	}
+	input, err := s.storedInput(row)
+	if err != nil {
+		return Schedule{}, err
+	}
 	request := storedSpec(row).request()
-	request.Workflow, request.Input, request.Paused = row.Workflow, storedInput(row), row.Paused
+	request.Workflow, request.Input, request.Paused = row.Workflow, input, row.Paused
 	if err := change(&request); err != nil {
 		return Schedule{}, err
 	}

@@ -315,7 +315,9 @@ func (t *ticking) open(ctx context.Context, scheduledAt time.Time) (*opening, er
 		if err != nil {
 			return nil, err
 		}
-		request.Input = storedInput(t.row)
+		if request.Input, err = t.storedInput(t.row); err != nil {
+			return nil, err
+		}
 		return t.runs.open(ctx, who, definition, request, nil)
 	}
 	definition, err := t.store.Library.Version(ctx, who.Team, t.row.Workflow, int(*t.row.Version))

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
+	"weftline/engine/seal"
+	"weftline/engine/store"
 	"weftline/queries"
 )
 
@@ -18,21 +20,12 @@ import (
 type Vault struct {
 	db   *pgxpool.Pool
 	q    *queries.Queries
-	keys []sealKey // the first seals, all open; empty = nothing can be kept
+	keys *seal.Ring // empty = nothing can be kept
 }
 
-// NewVault makes a vault with keys of 32 bytes: the first one seals, the others still open what they sealed.
-// Without a key the vault refuses to keep anything.
-func NewVault(db *pgxpool.Pool, keys ...[]byte) (*Vault, error) {
-	v := &Vault{db: db, q: queries.New(db)}
-	for _, key := range keys {
-		made, err := newSealKey(key)
-		if err != nil {
-			return nil, err
-		}
-		v.keys = append(v.keys, made)
-	}
-	return v, nil
+// NewVault makes a vault that seals with the keys of a ring. Without a key it refuses to keep anything.
+func NewVault(db *pgxpool.Pool, keys *seal.Ring) *Vault {
+	return &Vault{db: db, q: queries.New(db), keys: keys}
 }
 
 // Secret is a secret without its value.
@@ -75,11 +68,14 @@ func (v *Vault) PutSecret(ctx context.Context, who Who, change SecretChange) err
 		return Refuse("invalid_input", fmt.Sprintf("%q is no name of a secret: use letters, digits and _, at most 63", name))
 	case len(value) < shortestSecret || len(value) > longestSecret:
 		return Refuse("invalid_input", fmt.Sprintf("a secret has from %d to %d bytes", shortestSecret, longestSecret))
-	case len(v.keys) == 0:
-		return Refuse("conflict", "this server has no key to encrypt secrets with; start it with WEFTLINE_SECRET_KEY")
+	case v.keys.Empty():
+		return Refuse("conflict", seal.ErrNoKey.Error())
 	}
-	key := v.keys[0]
-	row := queries.PutSecretParams{TeamID: who.Team, Name: name, KeyID: key.id, Sealed: key.seal(secretPlace(who.Team, name), value), UpdatedBy: cleanText(who.User), UsableBy: change.UsableBy}
+	keyID, sealed, err := v.keys.Put(secretPlace(who.Team, name), []byte(value))
+	if err != nil {
+		return fmt.Errorf("seal the secret %s: %w", name, err)
+	}
+	row := queries.PutSecretParams{TeamID: who.Team, Name: name, KeyID: keyID, Sealed: sealed, UpdatedBy: cleanText(who.User), UsableBy: change.UsableBy}
 	return inTx(ctx, v.db, func(q *queries.Queries) error {
 		if err := q.PutSecret(ctx, row); err != nil {
 			return fmt.Errorf("keep the secret %s: %w", name, err)
@@ -173,13 +169,42 @@ func (v *Vault) values(ctx context.Context, team uuid.UUID, names []string, may 
 }
 
 func (v *Vault) open(team uuid.UUID, row queries.SealedSecretsRow) (string, error) {
-	for _, key := range v.keys {
-		if key.id == row.KeyID {
-			return key.open(secretPlace(team, row.Name), row.Sealed)
-		}
+	value, err := v.keys.Get(row.KeyID, secretPlace(team, row.Name), row.Sealed)
+	if err != nil {
+		return "", fmt.Errorf("open the secret %s: %w", row.Name, err)
 	}
-	return "", fmt.Errorf("the secret %s was encrypted with the key %s, which this server does not have; add it to WEFTLINE_SECRET_KEY", row.Name, row.KeyID)
+	return string(value), nil
 }
 
 // secretPlace binds a sealed value to where it belongs: moved to another row, it does not open.
 func secretPlace(team uuid.UUID, name string) string { return team.String() + "/" + name }
+
+// Reseal seals with the first key of the vault what others of its keys have sealed: secrets, and the
+// histories and messages that hold sensitive values. It answers how many rows that were. Afterwards the
+// other keys are not needed any more.
+func (v *Vault) Reseal(ctx context.Context) (changed int, err error) {
+	if v.keys.Empty() {
+		return 0, seal.ErrNoKey
+	}
+	rows, err := v.q.SecretsOfOtherKeys(ctx, v.keys.Current())
+	if err != nil {
+		return 0, fmt.Errorf("read the secrets of other keys: %w", err)
+	}
+	for _, row := range rows {
+		value, err := v.open(row.TeamID, queries.SealedSecretsRow{Name: row.Name, KeyID: row.KeyID, Sealed: row.Sealed})
+		if err != nil {
+			return changed, err
+		}
+		keyID, sealed, err := v.keys.Put(secretPlace(row.TeamID, row.Name), []byte(value))
+		if err != nil {
+			return changed, err
+		}
+		n, err := v.q.ResealSecret(ctx, queries.ResealSecretParams{TeamID: row.TeamID, Name: row.Name, KeyID: keyID, Sealed: sealed, Before: row.Sealed})
+		if err != nil {
+			return changed, fmt.Errorf("seal the secret %s again: %w", row.Name, err)
+		}
+		changed += int(n)
+	}
+	others, err := store.Reseal(ctx, v.db, v.keys)
+	return changed + others, err
+}

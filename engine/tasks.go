@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"weftline/engine/execution"
 	"weftline/engine/human"
 	"weftline/queries"
 )
@@ -27,7 +28,8 @@ type desk struct {
 
 // deskLinks is what the desk needs of the rest of the engine.
 type deskLinks struct {
-	now       func() time.Time          // the database's clock, which timers follow too
+	now       func() time.Time // the database's clock, which timers follow too
+	deliver   func(ctx context.Context, q *queries.Queries, to uuid.UUID, message execution.Message) (int64, error)
 	delivered func(execution uuid.UUID) // called after a message was committed
 	changed   func(Change)              // called after commit
 }

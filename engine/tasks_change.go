@@ -58,7 +58,7 @@ func (d *desk) changeLocked(ctx context.Context, q *queries.Queries, who Who, id
 	if err := t.save(ctx, q); err != nil {
 		return row, false, err
 	}
-	told, err = t.tell(ctx, q)
+	told, err = d.tell(ctx, q, t)
 	return t.row, told, err
 }
 
@@ -72,15 +72,11 @@ func (t *taskChange) save(ctx context.Context, q *queries.Queries) error {
 	return nil
 }
 
-func (t *taskChange) tell(ctx context.Context, q *queries.Queries) (bool, error) {
+func (d *desk) tell(ctx context.Context, q *queries.Queries, t *taskChange) (bool, error) {
 	if t.message == (execution.Message{}) {
 		return false, nil
 	}
-	content, err := json.Marshal(t.message)
-	if err != nil {
-		return false, fmt.Errorf("write the message of the task: %w", err)
-	}
-	if _, err := q.Deliver(ctx, t.row.ExecutionID, content); err != nil {
+	if _, err := d.deliver(ctx, q, t.row.ExecutionID, t.message); err != nil {
 		return false, fmt.Errorf("tell the execution of the task: %w", err)
 	}
 	return true, nil
@@ -99,7 +95,11 @@ func (t *taskChange) decide(answer Answer) error {
 	if refusal != nil {
 		return refused(refusal)
 	}
+	shown := execution.ShownBySchema(t.form(), given.Form)
 	decision := Decision{By: t.who.User, Decision: given.Outcome, Form: given.Form, Comment: given.Comment, At: t.now}
+	if shown != nil {
+		decision.Form = shown
+	}
 	if err := t.put(&t.row.Decisions, append(decisionsOf(t.row), decision)); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (t *taskChange) decide(answer Answer) error {
 	}
 	t.message.Vote = &execution.Vote{
 		Task: t.row.ID, Activity: t.row.Activity, Item: t.row.Item, By: t.who.User, Outcome: given.Outcome,
-		Form: given.Form, Comment: given.Comment, At: t.now, Decides: ends}
+		Form: given.Form, Shown: shown, Comment: given.Comment, At: t.now, Decides: ends}
 	return t.note(kind, given.Outcome)
 }
 
@@ -166,7 +166,8 @@ func (d *desk) CommentTask(ctx context.Context, who Who, id uuid.UUID, body stri
 	return err
 }
 
-// DraftTask keeps the asker's half-filled form until the task ends; nobody else sees it.
+// DraftTask keeps the asker's half-filled form until the task ends, without its sensitive fields; nobody else
+// sees it.
 func (d *desk) DraftTask(ctx context.Context, who Who, id uuid.UUID, form any) error {
 	_, err := d.change(ctx, who, id, func(t *taskChange) error {
 		if refusal := human.Keep(t.rules, personOf(who)); refusal != nil {
@@ -176,10 +177,16 @@ func (d *desk) DraftTask(ctx context.Context, who Who, id uuid.UUID, form any) e
 		if drafts == nil {
 			drafts = map[string]any{}
 		}
-		drafts[who.User] = form
+		drafts[who.User] = withoutMasked(form, execution.ShownBySchema(t.form(), form))
 		return t.put(&t.row.Draft, drafts)
 	})
 	return err
+}
+
+// form is the schema of the task's form, nil without one.
+func (t *taskChange) form() map[string]any {
+	schema, _ := jsonValue(t.row.Form).(map[string]any)
+	return schema
 }
 
 // handled notes that somebody looked after the task, for its own history and for the execution's. Text is

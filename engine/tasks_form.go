@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"reflect"
+
+	"weftline/engine/execution"
 	"weftline/engine/expr"
 	"weftline/engine/flow"
 )
@@ -31,4 +34,26 @@ func formCheck(form []byte) func(any) []flow.Problem {
 		}
 		return problems
 	}
+}
+
+// withoutMasked is a half-filled form without the fields of which people may see only a mask.
+func withoutMasked(form, shown any) any {
+	if shown == nil || reflect.DeepEqual(form, shown) {
+		return form
+	}
+	fields, isObject := form.(map[string]any)
+	visible, alike := shown.(map[string]any)
+	if !isObject || !alike {
+		if list, ok := shown.([]any); ok {
+			return list // its masks keep the items in their places
+		}
+		return nil
+	}
+	kept := map[string]any{}
+	for name, field := range fields {
+		if visible[name] != execution.Mask {
+			kept[name] = withoutMasked(field, visible[name])
+		}
+	}
+	return kept
 }

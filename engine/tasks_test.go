@@ -15,6 +15,7 @@ import (
 	"weftline/engine/enginetest"
 	"weftline/engine/execution"
 	"weftline/engine/human"
+	"weftline/engine/store"
 	"weftline/queries"
 )
 
@@ -33,6 +34,7 @@ func newTaskWorld(t *testing.T) *taskWorld {
 	db := enginetest.Pool(t)
 	w := &taskWorld{t: t, instant: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)}
 	w.desk = newDesk(db, deskLinks{
+		deliver:   (&store.Store{}).DeliverIn,
 		now:       func() time.Time { return w.instant },
 		delivered: func(uuid.UUID) { w.delivered.Add(1) },
 		changed:   func(Change) { w.changes.Add(1) },

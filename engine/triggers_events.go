@@ -56,12 +56,27 @@ func (r *runs) eventOpening(ctx context.Context, who Who, signal execution.Signa
 	if err != nil {
 		return nil, err
 	}
-	o, err := r.open(ctx, who, definition, StartRequest{Workflow: row.Workflow, Input: result.Input, Trigger: trigger}, result.Key)
+	request := StartRequest{Workflow: row.Workflow, Input: result.Input, Trigger: trigger}
+	if signal.Shown != nil {
+		request.Sensitive, request.Hidden = true, hiddenInputs(says, result.Input, signal)
+	}
+	o, err := r.open(ctx, who, definition, request, result.Key)
 	var refused *Error
 	if errors.As(err, &refused) {
 		refused.Message = "workflow " + row.Workflow + ": " + refused.Message
 	}
 	return o, err
+}
+
+// hiddenInputs are the inputs that depend on what is sensitive in an event.
+func hiddenInputs(says expressions, input any, signal execution.Signal) []string {
+	given, _ := input.(map[string]any)
+	says.Otherwise, says.DedupeKey = signal.Shown, nil
+	shown, err := says.evaluate(expr.Env{"trigger": map[string]any{"type": "event", "id": orNil(signal.ID), "payload": signal.Shown}})
+	if err != nil || shown.Input == nil {
+		return execution.HiddenNames(given, execution.Mask)
+	}
+	return execution.HiddenNames(given, shown.Input)
 }
 
 func orNil(text string) any {

@@ -21,3 +21,12 @@ limit @page_size;
 
 -- name: SealedSecrets :many
 select name, key_id, sealed, usable_by from secrets where team_id = @team_id and name = any(@names::text[]);
+
+-- name: SecretsOfOtherKeys :many
+-- Of all teams: what the current key has not sealed.
+select team_id, name, key_id, sealed from secrets where key_id <> @key_id order by team_id, name;
+
+-- name: ResealSecret :execrows
+-- Unless somebody has put another value meanwhile, which the current key has sealed.
+update secrets set key_id = @key_id, sealed = @sealed
+where team_id = @team_id and name = @name and sealed = @before;

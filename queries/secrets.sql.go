@@ -106,6 +106,34 @@ func (q *Queries) PutSecret(ctx context.Context, arg PutSecretParams) error {
 	return err
 }
 
+const resealSecret = `-- name: ResealSecret :execrows
+update secrets set key_id = $1, sealed = $2
+where team_id = $3 and name = $4 and sealed = $5
+`
+
+type ResealSecretParams struct {
+	KeyID  string
+	Sealed []byte
+	TeamID uuid.UUID
+	Name   string
+	Before []byte
+}
+
+// Unless somebody has put another value meanwhile, which the current key has sealed.
+func (q *Queries) ResealSecret(ctx context.Context, arg ResealSecretParams) (int64, error) {
+	result, err := q.db.Exec(ctx, resealSecret,
+		arg.KeyID,
+		arg.Sealed,
+		arg.TeamID,
+		arg.Name,
+		arg.Before,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const sealedSecrets = `-- name: SealedSecrets :many
 select name, key_id, sealed, usable_by from secrets where team_id = $1 and name = any($2::text[])
 `
@@ -131,6 +159,43 @@ func (q *Queries) SealedSecrets(ctx context.Context, teamID uuid.UUID, names []s
 			&i.KeyID,
 			&i.Sealed,
 			&i.UsableBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const secretsOfOtherKeys = `-- name: SecretsOfOtherKeys :many
+select team_id, name, key_id, sealed from secrets where key_id <> $1 order by team_id, name
+`
+
+type SecretsOfOtherKeysRow struct {
+	TeamID uuid.UUID
+	Name   string
+	KeyID  string
+	Sealed []byte
+}
+
+// Of all teams: what the current key has not sealed.
+func (q *Queries) SecretsOfOtherKeys(ctx context.Context, keyID string) ([]SecretsOfOtherKeysRow, error) {
+	rows, err := q.db.Query(ctx, secretsOfOtherKeys, keyID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SecretsOfOtherKeysRow{}
+	for rows.Next() {
+		var i SecretsOfOtherKeysRow
+		if err := rows.Scan(
+			&i.TeamID,
+			&i.Name,
+			&i.KeyID,
+			&i.Sealed,
 		); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,11 @@
 // must not know pages, JSON or what a handler does.
 package auth
 
-import "weftline/engine"
+import (
+	"slices"
+
+	"weftline/engine"
+)
 
 // Right is one thing that a route may need of who asks. All but Discuss and Decide are scopes of tokens as well.
 type Right string
@@ -30,7 +34,8 @@ func May(who engine.Who, right Right) bool {
 	case Discuss:
 		return who.May(engine.ScopeAuthor) || who.May(engine.ScopeReview)
 	case Decide:
-		return who.May(engine.ScopeRun) || len(who.Scopes) == 0 && len(who.Roles) > 0
+		byScope := slices.Contains(who.Scopes, engine.ScopeRun) || slices.Contains(who.Scopes, engine.ScopeAdmin)
+		return who.May(engine.ScopeRun) || len(who.Roles) > 0 && (byScope || len(who.Scopes) == 0)
 	}
 	return who.May(string(right))
 }

@@ -23,7 +23,7 @@ func TestRights(t *testing.T) {
 		"service, read":     {engine.Who{Scopes: []string{"read"}}, []Right{Read}},
 		"service, run":      {engine.Who{Scopes: []string{"run"}}, []Right{Run, Decide}},
 		"service, admin":    {engine.Who{Scopes: []string{"admin"}}, all},
-		"viewer's own, all": {engine.Who{Roles: []string{"viewer"}, Scopes: []string{"admin"}}, []Right{Read}},
+		"viewer's own, all": {engine.Who{Roles: []string{"viewer"}, Scopes: []string{"admin"}}, []Right{Read, Decide}},
 		"admin's own, read": {engine.Who{Roles: []string{"admin"}, Scopes: []string{"read"}}, []Right{Read}},
 	} {
 		allowed := map[Right]bool{Public: true}

@@ -91,13 +91,25 @@ func (a *application) database(ctx context.Context, join bool) (url string, err 
 	return a.postgres.URL(), nil
 }
 
-// secretKeys are those of the setting, else the one of the data folder of a private database. Without either
+// secretKeys are those of the settings, else the one of the data folder of a private database. Without either
 // the server keeps no secrets.
 func (a *application) secretKeys() ([][]byte, error) {
-	if a.config.SecretKey == "" && a.private {
+	keys, err := configuredKeys(a.config)
+	if err == nil && len(keys) == 0 && a.private {
 		return secretkey.InFolder(a.config.DataDir)
 	}
-	return secretkey.Parse(a.config.SecretKey)
+	return keys, err
+}
+
+// configuredKeys are the keys of the environment, or of the file that it names.
+func configuredKeys(c *config.Config) ([][]byte, error) {
+	switch {
+	case c.SecretKey != "" && c.SecretKeyFile != "":
+		return nil, errors.New("set WEFTLINE_SECRET_KEY or WEFTLINE_SECRET_KEY_FILE, not both")
+	case c.SecretKeyFile != "":
+		return secretkey.InFile(c.SecretKeyFile)
+	}
+	return secretkey.Parse(c.SecretKey)
 }
 
 func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.Registry) engine.Options {

@@ -58,6 +58,7 @@ func commands() []command {
 		{"schedules", "list|show|create|pause|resume|trigger|delete|ticks", "schedules of a server", schedules},
 		{"tasks", "list|complete", "human tasks of a server", tasks},
 		{"token", "create", "makes an API token, straight in the database", token},
+		{"secrets", "rotate-key", "seals secrets and sensitive values with a new key", secrets},
 		{"migrate", "up|status", "brings the database up to date", migrate},
 		{"doctor", "", "proves that every open execution will be driven on", doctor},
 		{"bench", "WORKLOAD", "measures the engine", benchmark},

@@ -10,7 +10,7 @@ import (
 // workerPool runs a worker pool without the web application, on the database of a server, until it is told to
 // stop. It then takes nothing new, lets running activities finish and leaves the rest to others.
 func workerPool(ctx context.Context, t Terminal, args []string) error {
-	c, err := config.Load("worker", args, t.Env, t.Out, config.Database, config.Pool, config.Queueing, config.Limiting, config.Logging)
+	c, err := config.Load("worker", args, t.Env, t.Out, config.Keys, config.Database, config.Pool, config.Queueing, config.Limiting, config.Logging)
 	if err != nil {
 		return err
 	}

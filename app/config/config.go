@@ -22,6 +22,7 @@ type Config struct {
 	LocalModeAnyAddress bool   // local mode may listen on another address than loopback
 	BootstrapToken      string // an admin token of this value is made at start
 	SecretKey           string // keys that encrypt secrets, base64, the first one encrypts; "" = see docs
+	SecretKeyFile       string // file that holds them
 	Examples            bool   // load the example workflows on first start, serve their demo endpoints
 	EgressAllow         []netip.Prefix
 

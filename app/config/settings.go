@@ -11,6 +11,7 @@ type Group string
 const (
 	Web      Group = "Web"
 	Login    Group = "Sign-in"
+	Keys     Group = "Keys"
 	Database Group = "Database"
 	Pool     Group = "Worker pool"
 	Queueing Group = "Queue"
@@ -19,7 +20,7 @@ const (
 )
 
 // AllGroups are what the whole application takes.
-var AllGroups = []Group{Web, Login, Database, Pool, Queueing, Limiting, Logging}
+var AllGroups = []Group{Web, Login, Keys, Database, Pool, Queueing, Limiting, Logging}
 
 // Setting is one row of the table. Name is the flag without its dashes, "" forms of a
 // value are shown as empty.
@@ -76,6 +77,11 @@ var settings = []Setting{
 	{Group: Login, Name: "session-grace", Env: "WEFTLINE_SESSION_GRACE", Default: "15m", Form: "DURATION",
 		Help: "a session lives on so long while its provider does not answer", value: func(c *Config) flag.Value { return (*duration)(&c.SessionGrace) }},
 
+	{Group: Keys, Name: "secret-key", Env: "WEFTLINE_SECRET_KEY", Form: "BASE64,…", EnvOnly: true, Secret: true,
+		Help: "32 bytes that encrypt secrets and sensitive values, further ones still decrypt; without it a private database has a key of its own in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.SecretKey) }},
+	{Group: Keys, Name: "secret-key-file", Env: "WEFTLINE_SECRET_KEY_FILE", Form: "FILE",
+		Help: "file that holds these keys, one a line, in place of the environment", value: func(c *Config) flag.Value { return (*text)(&c.SecretKeyFile) }},
+
 	{Group: Database, Name: "database-url", Env: "DATABASE_URL", Form: "URL", Secret: true,
 		Help: "PostgreSQL 14 to 18 to use; without it a private one runs in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.DatabaseURL) }},
 	{Group: Database, Name: "data-dir", Env: "WEFTLINE_DATA_DIR", Default: "./data", Form: "FOLDER",
@@ -97,8 +103,6 @@ var settings = []Setting{
 		Help: "queues whose work this pool makes; without it all", value: func(c *Config) flag.Value { return (*names)(&c.Worker.Queues) }},
 	{Group: Pool, Name: "partitions", Env: "WEFTLINE_PARTITIONS", Form: "N-N,…",
 		Help: "partitions, from 0, that this pool claims executions from; without it all", value: func(c *Config) flag.Value { return (*ranges)(&c.Worker.Partitions) }},
-	{Group: Pool, Name: "secret-key", Env: "WEFTLINE_SECRET_KEY", Form: "BASE64,…", EnvOnly: true, Secret: true,
-		Help: "32 bytes that encrypt secrets, further ones still decrypt; without it a private database has a key of its own in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.SecretKey) }},
 	{Group: Pool, Name: "egress-allow", Env: "WEFTLINE_EGRESS_ALLOW", Form: "CIDR,…",
 		Help: "address ranges that activities may reach although they are loopback, private or link-local", value: func(c *Config) flag.Value { return (*prefixes)(&c.EgressAllow) }},
 

@@ -66,3 +66,57 @@ func create(path string) ([]byte, error) {
 	}
 	return content, errors.Join(file.Sync(), file.Close())
 }
+
+// Rotate puts a new key into the file of a data folder, before the ones that are there, lets use seal
+// everything with it, and then keeps the new one alone. When use fails all keys stay. A server that runs on
+// the folder has to be started again to know the new key.
+func Rotate(folder string, use func(keys [][]byte) error) error {
+	old, err := InFolder(folder)
+	if err != nil {
+		return err
+	}
+	var fresh [size]byte
+	_, _ = rand.Read(fresh[:]) // never fails
+	keys := append([][]byte{fresh[:]}, old...)
+	if err := write(folder, keys); err != nil {
+		return err
+	}
+	if err := use(keys); err != nil {
+		return err
+	}
+	return write(folder, keys[:1])
+}
+
+// write replaces the file as a whole, so that a crash leaves one of the two.
+func write(folder string, keys [][]byte) error {
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = base64.StdEncoding.EncodeToString(key)
+	}
+	file, err := os.CreateTemp(folder, fileName+".*") // 0600
+	if err != nil {
+		return fmt.Errorf("the key for secrets: %w", err)
+	}
+	defer os.Remove(file.Name()) // gone already when it was renamed
+	_, err = file.WriteString(strings.Join(texts, ","))
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("the key for secrets: %w", err)
+	}
+	return os.Rename(file.Name(), filepath.Join(folder, fileName))
+}
+
+// InFile reads the keys of a file that an operator keeps, in the form of the setting.
+func InFile(path string) ([][]byte, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the key for secrets: %w", err)
+	}
+	keys, err := Parse(strings.Join(strings.Fields(string(content)), ","))
+	if err == nil && len(keys) == 0 {
+		err = errors.New("there is no key in it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return keys, nil
+}

@@ -353,3 +353,8 @@ func TestTestsAreCheckedOnSaving(t *testing.T) {
 		t.Errorf("%v", draft)
 	}
 }
+
+var quietLog = slog.New(slog.DiscardHandler)
+
+// ctxOf outlives the test's own context, for what its end cleans up.
+func ctxOf(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }

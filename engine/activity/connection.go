@@ -176,6 +176,6 @@ func (r *Registry) Test(ctx context.Context, connection Connection) error {
 	if err == nil {
 		return nil
 	}
-	hidden := strings.NewReplacer(maskPairs(slices.Collect(maps.Values(connection.Secrets)))...)
-	return errors.New(hidden.Replace(err.Error()))
+	hidden := execution.NewScrubber(slices.Collect(maps.Values(connection.Secrets)))
+	return errors.New(hidden.Text(err.Error()))
 }

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -91,21 +92,42 @@ func contains(ranges []netip.Prefix, addr netip.Addr) bool {
 	return false
 }
 
-// refusedAddress says that the policy does not let an activity reach an address.
-type refusedAddress struct{ addr netip.Addr }
+// reachKey keeps the ranges of a team in a context.
+type reachKey struct{}
+
+// WithReach narrows what is dialled with this context to the ranges that a team allows itself, within what
+// the server permits. Nil ranges narrow nothing, an empty list lets nothing through.
+func WithReach(ctx context.Context, ranges []netip.Prefix) context.Context {
+	if ranges == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, reachKey{}, ranges)
+}
+
+// refusedAddress says that the policy of the server, or of the team, does not let an activity reach an address.
+type refusedAddress struct {
+	addr   netip.Addr
+	byTeam bool
+}
 
 func (e *refusedAddress) Error() string {
+	if e.byTeam {
+		return fmt.Sprintf("the address %s is not among those that the team allows itself (policy egressAllow)", e.addr)
+	}
 	return fmt.Sprintf("the address %s is not public, and this server does not allow it (WEFTLINE_EGRESS_ALLOW)", e.addr)
 }
 
 // control is the hook of a net.Dialer; address is what the socket is about to connect to.
-func (e Egress) control(_, address string, _ syscall.RawConn) error {
+func (e Egress) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%q is no address: %w", address, err)
 	}
 	if !e.Permits(target.Addr()) {
-		return &refusedAddress{target.Addr().Unmap()}
+		return &refusedAddress{addr: target.Addr().Unmap()}
+	}
+	if team, narrowed := ctx.Value(reachKey{}).([]netip.Prefix); narrowed && !contains(team, target.Addr().Unmap().WithZone("")) {
+		return &refusedAddress{addr: target.Addr().Unmap(), byTeam: true}
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ const mailPatience = time.Minute
 
 // client makes one for a single conversation, which ends with ctx.
 func (e *Email) client(ctx context.Context, server mailServer) (*mail.Client, error) {
-	dialer := &net.Dialer{Control: e.options.Egress.control}
+	dialer := &net.Dialer{ControlContext: e.options.Egress.control}
 	options := []mail.Option{
 		mail.WithPort(server.port), mail.WithTimeout(mailPatience), mail.WithoutNoop(),
 		mail.WithTLSConfig(&tls.Config{ServerName: server.host, MinVersion: tls.VersionTLS12, RootCAs: e.options.Roots}),

@@ -26,6 +26,7 @@ type HTTPOptions struct {
 	Inside    map[string]Dial // by host name
 	MaxOutput int64           // bytes of an answer; 0 = 16 MiB
 	Now       func() time.Time
+	Resolver  *net.Resolver // nil = the system's
 }
 
 // HTTP runs activities of type http: one request, its redirects followed, the answer parsed by its type.
@@ -53,7 +54,7 @@ func NewHTTP(options HTTPOptions) *HTTP {
 // on a connection that is used again, net/http may send a request a second time by itself, and then an
 // attempt would no longer be one request.
 func newTransport(options HTTPOptions) *http.Transport {
-	dialer := &net.Dialer{Control: options.Egress.control}
+	dialer := &net.Dialer{ControlContext: options.Egress.control, Resolver: options.Resolver}
 	return &http.Transport{
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)},

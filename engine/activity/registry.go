@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -28,7 +29,9 @@ type Call struct {
 
 	Execution, Workflow, Activity, Item, CorrelationID, Team string
 
-	Secrets []string // values that the input holds and no outcome may show
+	Secrets   []string // values that the input holds and no outcome and no log may show
+	Sensitive []string // values that no log may show
+	Shown     any      // the input as people may see it
 
 	connect func(ctx context.Context, name string) (Connection, error) // of the team; set by the registry
 
@@ -76,7 +79,14 @@ type Multilingual interface {
 type Registry struct {
 	runners     map[string]Runner
 	connections Connections // nil = there are none
+	reach       Reach       // nil = no team narrows anything
 }
+
+// Reach answers the address ranges that a team allows itself; nil = whatever the server permits.
+type Reach func(ctx context.Context, team string) ([]netip.Prefix, error)
+
+// Narrow sets who knows what teams allow themselves.
+func (r *Registry) Narrow(reach Reach) { r.reach = reach }
 
 // NewRegistry makes an empty one.
 func NewRegistry() *Registry { return &Registry{runners: map[string]Runner{}} }
@@ -166,6 +176,17 @@ func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 			secrets = slices.AppendSeq(secrets, maps.Values(connection.Secrets))
 			return connection, err
 		}
+	}
+	if r.reach != nil {
+		ranges, err := r.reach(ctx, call.Team)
+		if err != nil {
+			return fail("engine.policy", classInfrastructure, nil, "the policy of the team cannot be read: %s", err)
+		}
+		ctx = WithReach(ctx, ranges)
+	}
+	if log := call.Log; log != nil {
+		hidden := execution.NewScrubber(slices.Concat(call.Secrets, call.Sensitive))
+		call.Log = func(stream, line string) { log(stream, hidden.Text(line)) }
 	}
 	outcome := runner.Run(ctx, call)
 	return outcome.masked(secrets)

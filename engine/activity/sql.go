@@ -111,7 +111,7 @@ func (c Connection) sqlConfig(egress Egress) (*pgconn.Config, error) {
 	config.Host, config.Port, config.Database, config.User, config.Password = host, uint16(port), c.text("database"), c.text("user"), c.Secrets["password"]
 	config.Fallbacks = nil
 	config.RuntimeParams = map[string]string{"application_name": "weftline", "timezone": "UTC", "datestyle": "ISO", "intervalstyle": "iso_8601"}
-	dialer := &net.Dialer{Control: egress.control}
+	dialer := &net.Dialer{ControlContext: egress.control}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if !strings.HasPrefix(network, "tcp") {
 			return nil, fmt.Errorf("only TCP is allowed, not %s", network)

@@ -18,7 +18,8 @@ func (f *fold) end(p place, to phase) {
 	}
 	switch d := f.ev.Data.(type) {
 	case *Completed:
-		r.Output, r.Outcome = d.Output, d.Outcome
+		r.Output, r.Shown, r.Outcome = d.Output, d.Shown, d.Outcome
+		f.st.Hiding = f.st.Hiding || d.Shown != nil
 		f.st.hold(f.wf, d.Output, 1)
 	case *Failed:
 		r.Error = d.Error

@@ -40,7 +40,7 @@ func (f *fold) loopStarted(p place) {
 	}
 	d := payload[LoopStarted](f.ev)
 	p.run.Loop = &loop{
-		Items: d.Items, Keys: d.Keys, Width: max(d.MaxConcurrent, 1),
+		Items: d.Items, ShownItems: d.Shown, Keys: d.Keys, Width: max(d.MaxConcurrent, 1),
 		Results: make([]any, len(d.Items)),
 		Fates:   make([]byte, len(d.Items)),
 		Bodies:  map[int]*scope{},
@@ -84,7 +84,7 @@ func (f *fold) scopeOver(p place) {
 		return
 	}
 	if p.graph == nil && (up.act.ForEach.Collect == nil || p.run.Phase != completed) {
-		f.closeItem(up, p.item, p.scope, p.run.Output, f.failureOf(p), p.run.Phase == cancelled)
+		f.closeItem(up, p.item, p.scope, twin{p.run.Output, p.run.Shown}, f.failureOf(p), p.run.Phase == cancelled)
 		return
 	}
 	f.push(task{Kind: toItem, Key: key{up.Activity, up.itemKey(p.item)}})
@@ -104,12 +104,12 @@ func (f *fold) itemEnded(p place) {
 	if up.run.Phase.over() {
 		return
 	}
-	f.closeItem(up, p.item, p.scope, d.Result, d.Error, f.ev.Type == ItemCancelled)
+	f.closeItem(up, p.item, p.scope, twin{d.Result, d.Shown}, d.Error, f.ev.Type == ItemCancelled)
 }
 
 // closeItem counts an item. Its scope is kept only while somebody may ask for it: to show a failure, or to
 // undo it.
-func (f *fold) closeItem(p place, i int, s *scope, result any, err *Error, lost bool) {
+func (f *fold) closeItem(p place, i int, s *scope, result twin, err *Error, lost bool) {
 	l, def := p.run.Loop, p.act.ForEach
 	l.Open--
 	s.Closed = true
@@ -130,7 +130,13 @@ func (f *fold) closeItem(p place, i int, s *scope, result any, err *Error, lost 
 	default:
 		l.Fates[i] = itemCompleted
 		l.Completed++
-		l.Results[i] = result
+		l.Results[i] = result.value
+		if result.shown != nil {
+			if l.ShownResults == nil {
+				l.ShownResults = map[int]any{}
+			}
+			l.ShownResults[i] = result.shown
+		}
 		f.drop(p, i)
 	}
 	f.loopMoved(p)
@@ -172,7 +178,7 @@ func undoable(def *flow.ForEach) bool {
 // finish drops what a loop that is over does not need any more.
 func (l *loop) finish(to phase) {
 	if l != nil && to == completed && len(l.Bodies) == 0 {
-		l.Items, l.Bodies, l.index = nil, nil, nil
+		l.Items, l.ShownItems, l.Bodies, l.index = nil, nil, nil, nil
 	}
 }
 

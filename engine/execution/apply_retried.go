@@ -130,6 +130,7 @@ func (f *fold) again(p place, item string, only bool) {
 			l.Completed--
 		}
 		l.Fates[i], l.Results[i] = itemPending, nil
+		delete(l.ShownResults, i)
 		l.Redo = append(l.Redo, i)
 		delete(l.Errors, i)
 	}

@@ -21,6 +21,7 @@ func (f *fold) whileWaiting(p place) {
 		f.taskCreated(p, d)
 	case *TaskVoted:
 		r.Wait.Votes = append(r.Wait.Votes, *d)
+		f.st.Hiding = f.st.Hiding || d.Shown != nil
 	case *TaskNotice:
 		f.noticed(p, d)
 	case *ChildBegun:

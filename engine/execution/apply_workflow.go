@@ -55,13 +55,14 @@ func (f *fold) carryOutWorkflow() {
 	switch d := f.ev.Data.(type) {
 	case *Created:
 		st.Created = *d
+		st.Hiding = d.Sensitive || len(d.Hidden) > 0
 	case *Scheduled:
 		f.removeKind(timerStart)
 		if d.Until != nil {
 			f.addTimer(timer{At: millis(*d.Until), Kind: timerStart})
 		}
 	case *Variables:
-		st.Variables, st.HasVariables = d.Variables, true
+		st.Variables, st.ShownVariables, st.HasVariables = d.Variables, d.Shown, true
 	case *Ending:
 		f.ending(d)
 	case *Received:
@@ -173,8 +174,9 @@ func (f *fold) received(d *Received) {
 		f.st.Seen[d.ID] = true
 	}
 	if !d.Late {
-		f.st.Kept = append(f.st.Kept, keptSignal{Seq: f.ev.Seq, ID: d.ID, Name: d.Name, Payload: d.Payload, At: f.at})
+		f.st.Kept = append(f.st.Kept, keptSignal{Seq: f.ev.Seq, ID: d.ID, Name: d.Name, Payload: d.Payload, Shown: d.Shown, At: f.at})
 	}
+	f.st.Hiding = f.st.Hiding || d.Shown != nil
 }
 
 // status sets the status of the execution and remembers when it changed.

@@ -68,6 +68,7 @@ type Signal struct {
 	Item     string    `json:"item,omitempty"`
 	At       time.Time `json:"at"`
 	By       string    `json:"by,omitempty"`
+	Shown    any       `json:"shown,omitempty"` // what people may see of the payload; absent = the same
 }
 
 // Vote is an accepted answer to a human task. The task rules (candidates, form, quorum) were checked, and
@@ -79,6 +80,7 @@ type Vote struct {
 	By       string    `json:"by"`
 	Outcome  string    `json:"outcome"`
 	Form     any       `json:"form,omitempty"`
+	Shown    any       `json:"shown,omitempty"` // what people may see of the form; absent = the same
 	Comment  string    `json:"comment,omitempty"`
 	At       time.Time `json:"at"`
 	Decides  bool      `json:"decides"` // this vote ends the task
@@ -103,6 +105,7 @@ type ChildEnded struct {
 	Item      string    `json:"item,omitempty"`
 	Status    string    `json:"status"`
 	Output    any       `json:"output,omitempty"`
+	Shown     any       `json:"shown,omitempty"` // what people may see of the output; absent = the same
 	Error     *Error    `json:"error,omitempty"`
 }
 
@@ -130,6 +133,7 @@ type Result struct {
 	StartedAt    time.Time     `json:"startedAt"`
 	EndedAt      time.Time     `json:"endedAt"`
 	Value        any           `json:"value,omitempty"` // the raw result, before outputs
+	Shown        any           `json:"shown,omitempty"` // what people may see of it, where that is known; absent = as the core finds
 	Error        *Error        `json:"error,omitempty"`
 	RetryAfter   time.Duration `json:"retryAfter,omitempty"` // from a Retry-After header
 	Child        *ChildRef     `json:"child,omitempty"`      // a child execution to start; the activity then waits
@@ -142,6 +146,7 @@ type ChildRef struct {
 	Workflow  string         `json:"workflow"`
 	Version   int            `json:"version"`
 	Input     map[string]any `json:"input"`
+	Hidden    []string       `json:"hidden,omitempty"` // names of inputs that are sensitive
 	Wait      bool           `json:"wait"`
 	Key       string         `json:"key,omitempty"`
 	Joined    bool           `json:"joined,omitempty"`

@@ -83,8 +83,25 @@ func (d *decider) about(t EventType, p place, data any) {
 func (d *decider) emitAt(t EventType, p place, attempt int, at int64, data any) {
 	d.events = append(d.events, Event{
 		Seq: d.st.Seq + int64(len(d.events)-d.base) + 1, Type: t, At: instant(at),
-		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: attempt, Data: data,
+		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: attempt, Data: d.clean(data),
 	})
+}
+
+// clean takes hidden values out of the failures that an event carries.
+func (d *decider) clean(data any) any {
+	switch e := data.(type) {
+	case *Failed:
+		e.Error = d.scrubber().Error(e.Error)
+	case *RetryScheduled:
+		e.Error = d.scrubber().Error(e.Error)
+	case *ItemEnded:
+		e.Error = d.scrubber().Error(e.Error)
+	case *Ending:
+		e.Error = d.scrubber().Error(e.Error)
+	case *Ended:
+		e.Error = d.scrubber().Error(e.Error)
+	}
+	return data
 }
 
 func (d *decider) find(k key) (place, bool) { return finder{wf: d.wf, st: d.st, peek: true}.find(k) }
@@ -134,20 +151,33 @@ func (d *decider) start() {
 
 // variables evaluates spec.variables; each may read those before it.
 func (d *decider) variables() {
-	vars := map[string]any{}
+	vars, shown := map[string]any{}, map[string]any{}
 	r := d.read(place{})
-	r.extra = map[string]any{"vars": vars}
+	r.extra, r.extraShown = map[string]any{"vars": vars}, d.twins("vars", shown)
+	differs := false
 	for _, v := range d.wf.Variables {
-		value, err := r.value(v.Value)
+		t, err := r.twinOf(v.Value)
 		if err != nil {
 			f := asFailure(err)
 			f.Message = "variable " + v.Name + ": " + f.Message
 			d.verdict(Ending{Status: StatusFailed, Error: f})
 			return
 		}
-		vars[v.Name] = value
+		vars[v.Name], shown[v.Name] = t.value, t.seen()
+		differs = differs || t.shown != nil
 	}
-	d.emit(VariablesSet, &Variables{Variables: vars})
+	if !differs {
+		shown = nil
+	}
+	d.emit(VariablesSet, &Variables{Variables: vars, Shown: shown})
+}
+
+// twins are the twins of what an expression reads besides the state; nil when nothing is hidden.
+func (d *decider) twins(name string, shown any) map[string]any {
+	if shown == nil || !d.st.hides(d.wf) {
+		return nil
+	}
+	return map[string]any{name: shown}
 }
 
 // do carries out what a fold has decided.
@@ -234,7 +264,7 @@ func (d *decider) askPermit(p place) {
 	}
 	name := p.act.Semaphore.Name
 	if p.act.Semaphore.Key != nil {
-		k, err := d.read(p).value(p.act.Semaphore.Key)
+		k, err := d.read(p).public("the key of a semaphore", func(r reader) (any, error) { return r.value(p.act.Semaphore.Key) })
 		if err != nil {
 			d.failed(p, asFailure(err))
 			return
@@ -347,7 +377,7 @@ func (d *decider) seed(p place) uint64 {
 }
 
 // complete ends an activity well; outputs that cannot be computed make it fail.
-func (d *decider) complete(p place, result any, outcome string) {
+func (d *decider) complete(p place, result twin, outcome string) {
 	output := result
 	if p.act.Outputs != nil {
 		r := d.read(p)
@@ -355,27 +385,30 @@ func (d *decider) complete(p place, result any, outcome string) {
 		if r.extra == nil {
 			r.extra = map[string]any{}
 		}
-		r.extra["result"] = result
-		mapped, err := r.named(p.act.Outputs)
+		r.extra["result"] = result.value
+		if result.shown != nil {
+			r.extraShown = map[string]any{"result": result.shown}
+		}
+		mapped, err := r.twinNamed(p.act.Outputs)
 		if err != nil {
 			d.failed(p, asFailure(err))
 			return
 		}
 		output = mapped
 	} else if p.act.ForEach != nil {
-		output = nil // put together from the items
+		output = twin{} // put together from the items
 	}
 	ends := p.act.Type == flow.TypeEnd && p.hook == "" && !p.undo
 	if ends {
-		output = nil // it is that of the execution
+		output = twin{} // it is that of the execution
 	}
-	if err := d.overMemory(output); err != nil {
+	if err := d.overMemory(output.value); err != nil {
 		d.failed(p, err)
 		return
 	}
 	var data any
-	if output != nil || outcome != "" || p.run.Turn > 0 {
-		data = &Completed{Output: output, Outcome: outcome, Iteration: p.run.Turn}
+	if output.value != nil || outcome != "" || p.run.Turn > 0 {
+		data = &Completed{Output: output.value, Shown: output.shown, Outcome: outcome, Iteration: p.run.Turn}
 	}
 	d.about(ActivityCompleted, p, data)
 	d.release(p)
@@ -385,16 +418,16 @@ func (d *decider) complete(p place, result any, outcome string) {
 }
 
 // endBy is the end activity: it completes the execution, unless something failed that nobody handled.
-func (d *decider) endBy(output any) {
+func (d *decider) endBy(output twin) {
 	if len(d.st.Errors) > 0 {
 		d.verdict(Ending{Status: StatusFailed})
 		return
 	}
-	d.verdict(Ending{Status: StatusCompleted, Output: output})
+	d.verdict(Ending{Status: StatusCompleted, Output: output.value, Shown: output.shown})
 }
 
 // outcome ends a human task or an event. One that nobody takes is a failure.
-func (d *decider) outcome(p place, outcome string, result any, untaken *Error) {
+func (d *decider) outcome(p place, outcome string, result twin, untaken *Error) {
 	if goodOutcome(p.act, outcome) || outcomeTaken(p, outcome) {
 		d.complete(p, result, outcome)
 		return

@@ -128,6 +128,10 @@ func exactMap(v reflect.Value) {
 		for k, e := range m {
 			m[k] = exactValue(e)
 		}
+	case map[int]any:
+		for k, e := range m {
+			m[k] = exactValue(e)
+		}
 	case map[int]*scope, map[int]*Error:
 		for _, k := range v.MapKeys() {
 			exact(v.MapIndex(k))

@@ -5,16 +5,19 @@ import "weftline/engine/flow"
 // mostItems bounds the list of items in a Detail.
 const mostItems = 100
 
-// Describe is a query: what the API shows of an execution. It changes nothing; sensitive inputs are masked.
+// Describe is a query: what the API shows of an execution. It changes nothing; sensitive values are masked.
 func Describe(wf *flow.Workflow, st *State) Detail {
 	c := &st.Created
 	d := Detail{
-		Status: st.Status, Input: maskInput(wf, orEmpty(c.Input)), Errors: []Error{}, Compensation: "none",
+		Status: st.Status, Input: maskInput(wf, orEmpty(c.Input), c.Hidden), Errors: []Error{}, Compensation: "none",
 		Variables: orEmpty(st.Variables), CorrelationID: correlationOf(c), Labels: c.Labels, Priority: c.Priority,
-		Deadline: c.Deadline, Mode: c.Mode, StartedBy: c.StartedBy, Trigger: orEmpty(c.Trigger),
+		Deadline: c.Deadline, Mode: c.Mode, StartedBy: c.StartedBy, Trigger: st.shownTrigger(wf),
 		StartedAt: instantOrNil(st.Started), UpdatedAt: instant(st.Updated), FinishedAt: instantOrNil(st.Finished),
 		LastSeq: st.Seq, Activities: map[string]ActivityDetail{}, Hooks: map[string]map[string]ActivityDetail{},
 		Waits: []WaitDetail{},
+	}
+	if st.ShownVariables != nil {
+		d.Variables = st.ShownVariables
 	}
 	if d.Labels == nil {
 		d.Labels = map[string]string{}
@@ -44,7 +47,7 @@ func (d *Detail) describeEnd(st *State) {
 		d.Error = &st.Errors[0]
 	}
 	if st.Result != nil {
-		d.Output, d.Note = st.Result.Output, st.Result.Note
+		d.Output, d.Note = seen(st.Result.Output, st.Result.Shown), st.Result.Note
 		if st.Result.Error != nil {
 			d.Error = st.Result.Error
 		}
@@ -68,7 +71,7 @@ func describeRun(p place) ActivityDetail {
 	r := p.run
 	a := ActivityDetail{
 		Status: r.Phase.String(), Attempt: r.Attempt, StartedAt: instantOrNil(r.Begun), FinishedAt: instantOrNil(r.Ended),
-		Output: outputOf(p.act, r), Outcome: r.Outcome, Error: r.Error, Input: r.Input,
+		Output: shownOutputOf(p.act, r), Outcome: r.Outcome, Error: r.Error, Input: r.Input,
 	}
 	if r.Phase == skipped || r.Phase == cancelled {
 		a.SkipReason = r.Reason
@@ -196,20 +199,4 @@ func reasonOf(p place) string {
 		return "waits for its next attempt after " + w.Reason
 	}
 	return w.Reason
-}
-
-// Masked is an event as people may see it: inputs without what their schema marks as sensitive. The stored
-// event keeps them, since activities need them.
-func Masked(wf *flow.Workflow, ev Event) Event {
-	switch d := ev.Data.(type) {
-	case *Created:
-		c := *d
-		c.Input = maskInput(wf, d.Input)
-		ev.Data = &c
-	case *Retried:
-		c := *d
-		c.Input = maskInput(wf, d.Input)
-		ev.Data = &c
-	}
-	return ev
 }

@@ -53,14 +53,14 @@ func (d *decider) waitOver(p place) {
 	case p.run.Wait.Paced:
 		d.about(PermitAcquired, p, &PermitNamed{Name: p.run.Wait.Name})
 	case p.run.Wait.Kind == waitEvent:
-		d.outcome(p, portTimeout, map[string]any{"payload": nil, "id": nil, "receivedAt": nil, "events": nil},
+		d.outcome(p, portTimeout, twin{value: map[string]any{"payload": nil, "id": nil, "receivedAt": nil, "events": nil}},
 			failure("event.timeout", classExternal, "no event %s came in time", p.run.Wait.Name))
 	case p.run.Wait.Kind == waitHuman:
 		d.expire(p)
 	case p.run.Wait.Name != waitRepeat:
 		at := instant(p.run.Wait.Until)
 		d.about(TimerFired, p, &Timer{Until: at})
-		d.finishTurn(p, map[string]any{"at": text(p.run.Wait.Until)}, "")
+		d.finishTurn(p, twin{value: map[string]any{"at": text(p.run.Wait.Until)}}, "")
 	default:
 		d.ready(p, p.run.Turn)
 	}
@@ -76,28 +76,35 @@ func (d *decider) expire(p place) {
 		outcome = "expired"
 	}
 	d.about(HumanTaskExpired, p, &TaskNotice{Task: *p.run.Wait.Task, Outcome: outcome})
-	result := taskResult(outcome, nil, nil, text(d.now), nil, p.run.Wait.Votes)
+	result := taskResult(TaskVoted{Outcome: outcome}, d.now, p.run.Wait.Votes)
 	p.run = ended(p.run)
 	d.outcome(p, outcome, result, failure("human."+outcome, classExternal, "nobody decided in time"))
 }
 
-func taskResult(outcome string, form, by any, at string, comment any, votes []TaskVoted) map[string]any {
+// taskResult is the result of a task and its twin.
+func taskResult(last TaskVoted, at int64, votes []TaskVoted) twin {
+	value := taskView(last, at, votes, func(v TaskVoted) any { return v.Form })
+	shown := taskView(last, at, votes, func(v TaskVoted) any { return seen(v.Form, v.Shown) })
+	return twin{value, difference(value, shown)}
+}
+
+func taskView(last TaskVoted, at int64, votes []TaskVoted, form func(TaskVoted) any) map[string]any {
 	list := make([]any, len(votes))
 	for i, v := range votes {
-		list[i] = map[string]any{"by": v.By, "outcome": v.Outcome, "form": v.Form, "comment": orNull(v.Comment), "at": text(millis(v.At))}
+		list[i] = map[string]any{"by": v.By, "outcome": v.Outcome, "form": form(v), "comment": orNull(v.Comment), "at": text(millis(v.At))}
 	}
-	return map[string]any{"outcome": outcome, "form": form, "by": by, "at": at, "comment": comment, "votes": list}
+	return map[string]any{"outcome": last.Outcome, "form": form(last), "by": orNull(last.By), "at": text(at), "comment": orNull(last.Comment), "votes": list}
 }
 
 // finishTurn ends a turn that went well: the activity is completed, unless it is to be repeated.
-func (d *decider) finishTurn(p place, result any, outcome string) {
+func (d *decider) finishTurn(p place, result twin, outcome string) {
 	rep := p.act.Repeat
 	if rep == nil {
 		d.complete(p, result, outcome)
 		return
 	}
 	r := d.read(p)
-	r.extra = map[string]any{"self": result, "iteration": int64(p.run.Turn)}
+	r.extra = map[string]any{"self": result.value, "iteration": int64(p.run.Turn)}
 	over, err := r.condition(rep.Until)
 	switch {
 	case err != nil:

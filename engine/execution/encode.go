@@ -85,7 +85,7 @@ func appendPayload(b []byte, data any) ([]byte, error) {
 	case *Created:
 		return appendCreated(b, d)
 	case *Ended:
-		if d.Error == nil && d.Note == "" && d.By == "" && d.Reason == "" && d.Compensation == "" {
+		if d.Shown == nil && d.Error == nil && d.Note == "" && d.By == "" && d.Reason == "" && d.Compensation == "" {
 			return appendOutput(b, d.Output)
 		}
 	}
@@ -94,7 +94,7 @@ func appendPayload(b []byte, data any) ([]byte, error) {
 
 // appendCreated writes what every execution has; the rest comes from reflection.
 func appendCreated(b []byte, d *Created) ([]byte, error) {
-	if d.Labels != nil || d.Deadline != nil || d.StartAt != nil || d.Parent != nil || d.Children != nil || d.Depth > 0 || d.NeedsPermit || d.MaxItems > 0 {
+	if d.Labels != nil || d.Deadline != nil || d.StartAt != nil || d.Parent != nil || d.Children != nil || d.Depth > 0 || d.NeedsPermit || d.MaxItems > 0 || d.Hidden != nil || d.Sensitive {
 		return appendReflected(b, d)
 	}
 	b = append(b, `{"id":`...)
@@ -122,7 +122,7 @@ func appendCreated(b []byte, d *Created) ([]byte, error) {
 }
 
 func appendCompleted(b []byte, d *Completed) ([]byte, error) {
-	if d.Outcome == "" && d.Iteration == 0 {
+	if d.Outcome == "" && d.Iteration == 0 && d.Shown == nil {
 		return appendOutput(b, d.Output)
 	}
 	return appendReflected(b, d)

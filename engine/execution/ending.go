@@ -43,7 +43,7 @@ func (d *decider) conclude() {
 	case nextHook(d.wf, st) != "":
 		d.hook(nextHook(d.wf, st))
 	default:
-		d.end(Ended{Output: st.Ending.Output, By: st.Ending.By, Reason: st.Ending.Reason})
+		d.end(Ended{Output: st.Ending.Output, Shown: st.Ending.Shown, By: st.Ending.By, Reason: st.Ending.Reason})
 	}
 }
 
@@ -51,11 +51,11 @@ func (d *decider) conclude() {
 func (d *decider) judge() {
 	verdict := Ending{Status: StatusFailed}
 	if len(d.st.Errors) == 0 {
-		output, err := d.read(place{graph: d.wf.Graph, scope: &d.st.Main}).named(d.wf.Output)
+		output, err := d.read(place{graph: d.wf.Graph, scope: &d.st.Main}).twinNamed(d.wf.Output)
 		if err != nil {
 			verdict.Error = asFailure(err)
 		} else {
-			verdict.Status, verdict.Output = StatusCompleted, output
+			verdict.Status, verdict.Output, verdict.Shown = StatusCompleted, output.value, output.shown
 		}
 	}
 	undoes := verdict.Status == StatusFailed && d.wf.Compensation.OnFailure && len(d.st.Undo.Done) > 0
@@ -64,7 +64,7 @@ func (d *decider) judge() {
 		d.verdict(verdict)
 		return
 	}
-	d.endAs(verdict.Status, Ended{Output: verdict.Output})
+	d.endAs(verdict.Status, Ended{Output: verdict.Output, Shown: verdict.Shown})
 }
 
 // end is the terminal event after clean-up.
@@ -89,7 +89,7 @@ func (d *decider) endAs(status string, e Ended) {
 		e.Error = failure("cancelled", classWorkflow, "%s", cancelWords(e))
 	}
 	if t != WorkflowCompleted && t != WorkflowCancelled {
-		e.Output = nil
+		e.Output, e.Shown = nil, nil
 		if len(st.Errors) > 0 {
 			e.Error = &st.Errors[0]
 		}

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"weftline/engine/expr"
@@ -16,13 +17,11 @@ type reader struct {
 	at    place          // zero = the execution itself
 	extra map[string]any // result, self, iteration, event, error …
 	now   int64          // stands for the start until there is one
-	// masked hides sensitive inputs; secrets holds values, or nil for placeholders.
-	masked  bool
-	secrets map[string]string
+	// masked reads twins in place of values; extraShown holds those of extra that differ.
+	masked     bool
+	extraShown map[string]any
+	secrets    map[string]string // nil = placeholders
 }
-
-// Mask stands for a value that must not be stored or shown.
-const Mask = "***"
 
 func (r reader) eval(p *expr.Program) (any, error) {
 	v, err := p.Eval(r.env(p.References()))
@@ -44,6 +43,9 @@ func (r reader) named(list []flow.Named) (map[string]any, error) {
 	out := make(map[string]any, len(list))
 	for _, n := range list {
 		v, err := r.value(n.Value)
+		if err != nil && r.masked {
+			v, err = Mask, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -63,6 +65,9 @@ func (r reader) env(refs expr.References) expr.Env {
 }
 
 func (r reader) root(name string, refs expr.References) (any, bool) {
+	if v, ok := r.extraShown[name]; ok && r.masked && v != nil {
+		return v, true
+	}
 	if v, ok := r.extra[name]; ok {
 		return v, true
 	}
@@ -70,13 +75,13 @@ func (r reader) root(name string, refs expr.References) (any, bool) {
 	case "inputs":
 		return r.inputs(), true
 	case "vars":
-		return orEmpty(r.st.Variables), true
+		return r.variables(), true
 	case "activities":
 		return r.activities(refs.Activities), true
 	case "execution":
 		return r.execution(), true
 	case "trigger":
-		return orEmpty(r.st.Created.Trigger), true
+		return r.trigger(), true
 	case "secrets":
 		return r.secretValues(refs.Secrets), true
 	case "error":
@@ -103,6 +108,9 @@ func (r reader) loopRoot(name string) (any, bool) {
 			return int64(p.item), true
 		}
 		if name == def.As || name == "item" && def.As == "" {
+			if r.masked && l.ShownItems != nil {
+				return l.ShownItems[p.item], true
+			}
 			return l.Items[p.item], true
 		}
 	}
@@ -115,9 +123,23 @@ func (r reader) inputs() map[string]any {
 		r.st.inputs = withDeclared(r.wf, r.st.Created.Input)
 	}
 	if r.masked {
-		return maskInput(r.wf, r.st.inputs)
+		return maskInput(r.wf, r.st.inputs, r.st.Created.Hidden)
 	}
 	return r.st.inputs
+}
+
+func (r reader) variables() map[string]any {
+	if r.masked && r.st.ShownVariables != nil {
+		return r.st.ShownVariables
+	}
+	return orEmpty(r.st.Variables)
+}
+
+func (r reader) trigger() map[string]any {
+	if r.masked {
+		return r.st.shownTrigger(r.wf)
+	}
+	return orEmpty(r.st.Created.Trigger)
 }
 
 func withDeclared(wf *flow.Workflow, input map[string]any) map[string]any {
@@ -154,6 +176,9 @@ func (r reader) execution() map[string]any {
 		"startedAt": text(cmp.Or(r.st.Started, r.now)), "actor": c.StartedBy, "attempt": int64(r.st.Drives),
 		"correlationId": r.correlation(), "labels": labelView(c.Labels), "priority": c.Priority,
 		"status": r.st.Status, "input": orEmpty(c.Input),
+	}
+	if r.masked {
+		view["input"] = maskInput(r.wf, orEmpty(c.Input), c.Hidden)
 	}
 	if r.st.Ending != nil {
 		view["status"] = endStatus(r.st)
@@ -208,22 +233,29 @@ func (r reader) visible(name string) (place, bool) {
 
 // view is what expressions see of one activity. Inputs are seen only by what undoes it.
 func (r reader) view(p place) map[string]any {
-	if p.run.view == nil || !p.run.Phase.over() {
-		p.run.view = activityView(p)
+	if r.masked && r.st.hides(r.wf) {
+		return r.withInputs(p, activityView(p, shownOutputOf(p.act, p.run)))
 	}
+	if p.run.view == nil || !p.run.Phase.over() {
+		p.run.view = activityView(p, outputOf(p.act, p.run))
+	}
+	return r.withInputs(p, p.run.view)
+}
+
+func (r reader) withInputs(p place, view map[string]any) map[string]any {
 	if r.at.undo && r.at.key == p.key {
 		withInputs := map[string]any{"inputs": p.run.Input, "input": p.run.Input}
-		for k, v := range p.run.view {
+		for k, v := range view {
 			withInputs[k] = v
 		}
 		return withInputs
 	}
-	return p.run.view
+	return view
 }
 
-func activityView(p place) map[string]any {
+func activityView(p place, output any) map[string]any {
 	r := p.run
-	output, failure := outputOf(p.act, r), errorView(r.Error)
+	failure := errorView(r.Error)
 	started, ended := orNull(text(r.Begun)), orNull(text(r.Ended))
 	outcome := orNull(r.Outcome)
 	return map[string]any{
@@ -245,12 +277,32 @@ func orNull(s string) any {
 // its items, also after a failure.
 func outputOf(act *flow.Activity, r *run) any {
 	if r.Output == nil && act.ForEach != nil && act.Outputs == nil && r.Loop != nil && r.Phase.over() {
-		return r.Loop.output()
+		return r.Loop.output(r.Loop.Results)
 	}
 	return r.Output
 }
 
-func (l *loop) output() map[string]any {
+// shownOutputOf is what people may see of it.
+func shownOutputOf(act *flow.Activity, r *run) any {
+	if r.Output == nil && act.ForEach != nil && act.Outputs == nil && r.Loop != nil && r.Phase.over() {
+		return r.Loop.output(r.Loop.shownResults())
+	}
+	return seen(r.Output, r.Shown)
+}
+
+// shownResults are the results of a loop as people may see them.
+func (l *loop) shownResults() []any {
+	if len(l.ShownResults) == 0 {
+		return l.Results
+	}
+	shown := slices.Clone(l.Results)
+	for i, twin := range l.ShownResults {
+		shown[i] = twin
+	}
+	return shown
+}
+
+func (l *loop) output(results []any) map[string]any {
 	failures := []any{}
 	for i := range l.Results {
 		if err := l.Errors[i]; err != nil {
@@ -258,7 +310,7 @@ func (l *loop) output() map[string]any {
 		}
 	}
 	return map[string]any{
-		"results": l.Results, "failures": failures,
+		"results": results, "failures": failures,
 		"completed": int64(l.Completed), "failed": int64(l.Failed),
 	}
 }

@@ -8,29 +8,20 @@ import (
 )
 
 // recorded resolves the inputs of an activity as its history keeps them: secrets and sensitive values are
-// masked. What cannot be computed from masked values is masked as a whole, once it is known to be right.
+// masked. What cannot be computed from masked values is masked as a whole.
 func (r reader) recorded() (any, error) {
 	act := r.at.act
 	if parks(act) {
 		return nil, nil
 	}
-	hidden := r.hides(act)
-	if !hidden {
+	if !r.hides(act) {
 		return r.resolve(act)
 	}
-	r.masked = true
-	masked, err := r.resolve(act)
-	if err == nil {
-		return masked, nil
-	}
-	if len(SecretsOf(act)) > 0 {
+	t, err := r.twin(func(r reader) (any, error) { return r.resolve(act) })
+	if err != nil && len(SecretsOf(act)) > 0 {
 		return Mask, nil // only the worker, who has the secrets, can tell whether it is right
 	}
-	r.masked = false
-	if _, err := r.resolve(act); err != nil {
-		return nil, err
-	}
-	return Mask, nil
+	return t.seen(), err
 }
 
 // resolve evaluates what a worker of the type is given.
@@ -64,14 +55,15 @@ func (r reader) escapeHTML(template *expr.Value, resolved any) error {
 	return err
 }
 
+// emission is the event of an emit. Its name and key are stored in plain, since others are found by them.
 func (r reader) emission(e *flow.Emit) (any, error) {
-	name, err := r.value(e.Name)
+	name, err := r.public("the name of an event", func(r reader) (any, error) { return r.value(e.Name) })
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]any{"name": name, "key": "", "payload": nil}
 	if e.Key != nil {
-		if out["key"], err = r.eval(e.Key); err != nil {
+		if out["key"], err = r.public("the key of an event", func(r reader) (any, error) { return r.eval(e.Key) }); err != nil {
 			return nil, err
 		}
 	}
@@ -85,13 +77,7 @@ func (r reader) emission(e *flow.Emit) (any, error) {
 
 // hides reports whether the inputs of an activity may hold what must not be stored.
 func (r reader) hides(act *flow.Activity) bool {
-	if act.Inputs == nil {
-		return false
-	}
-	if _, literal := act.Inputs.Literal(); literal {
-		return false
-	}
-	return len(SecretsOf(act)) > 0 || r.st.hasSensitive(r.wf)
+	return len(SecretsOf(act)) > 0 || r.st.hides(r.wf)
 }
 
 // SecretsOf names the secrets that an activity's inputs read.
@@ -103,84 +89,6 @@ func SecretsOf(act *flow.Activity) []string {
 		return nil
 	}
 	return act.Inputs.References().Secrets
-}
-
-// hasSensitive remembers whether the input schema marks anything as sensitive.
-func (st *State) hasSensitive(wf *flow.Workflow) bool {
-	if st.sensitive == unknown {
-		st.sensitive = no
-		if wf.Input != nil && marksSensitive(wf.Input.Source) {
-			st.sensitive = yes
-		}
-	}
-	return st.sensitive == yes
-}
-
-type answer uint8
-
-const (
-	unknown answer = iota
-	no
-	yes
-)
-
-func marksSensitive(schema map[string]any) bool {
-	if on, _ := schema["x-sensitive"].(bool); on {
-		return true
-	}
-	for _, v := range schema {
-		switch t := v.(type) {
-		case map[string]any:
-			if marksSensitive(t) {
-				return true
-			}
-		case []any:
-			for _, item := range t {
-				if m, ok := item.(map[string]any); ok && marksSensitive(m) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// maskInput replaces what the input schema marks as sensitive.
-func maskInput(wf *flow.Workflow, input map[string]any) map[string]any {
-	if wf.Input == nil || input == nil {
-		return input
-	}
-	masked, _ := maskBy(wf.Input.Source, input).(map[string]any)
-	return masked
-}
-
-func maskBy(schema map[string]any, v any) any {
-	if on, _ := schema["x-sensitive"].(bool); on && v != nil {
-		return Mask
-	}
-	switch t := v.(type) {
-	case map[string]any:
-		properties, _ := schema["properties"].(map[string]any)
-		out := make(map[string]any, len(t))
-		for name, field := range t {
-			if s, ok := properties[name].(map[string]any); ok {
-				field = maskBy(s, field)
-			}
-			out[name] = field
-		}
-		return out
-	case []any:
-		items, ok := schema["items"].(map[string]any)
-		if !ok {
-			return v
-		}
-		out := make([]any, len(t))
-		for i := range t {
-			out[i] = maskBy(items, t[i])
-		}
-		return out
-	}
-	return v
 }
 
 // textOf evaluates a value that has to be a text; nil gives "".

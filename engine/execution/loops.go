@@ -22,19 +22,19 @@ func (d *decider) startLoop(p place) error {
 		return nil
 	}
 	def, r := p.act.ForEach, d.read(p)
-	v, err := r.value(def.Items)
+	list, err := r.twinOf(def.Items)
 	if err != nil {
 		return err
 	}
-	items, ok := v.([]any)
+	items, ok := list.value.([]any)
 	if !ok {
-		return failure("input.invalid", classActivity, "items has to be a list, it is %s", kindOf(v))
+		return failure("input.invalid", classActivity, "items has to be a list, it is %s", kindOf(list.value))
 	}
 	if most := cmp.Or(d.st.Created.MaxItems, DefaultItems); len(items) > most {
 		return failure("input.invalid", classActivity, "%d items are too many, at most %d are allowed", len(items), most)
 	}
-	s := &LoopStarted{Items: items, MaxConcurrent: defaultWidth}
-	if s.Keys, err = itemKeys(r, def, items); err != nil {
+	s := &LoopStarted{Items: items, Shown: shownList(list), MaxConcurrent: defaultWidth}
+	if s.Keys, err = itemKeys(r, def, s); err != nil {
 		return err
 	}
 	if def.MaxConcurrent != nil {
@@ -63,7 +63,7 @@ func kindOf(v any) string {
 }
 
 // itemKeys evaluates the key of each item; nil when the index is the key.
-func itemKeys(r reader, def *flow.ForEach, items []any) ([]string, error) {
+func itemKeys(r reader, def *flow.ForEach, started *LoopStarted) ([]string, error) {
 	if def.Key == nil {
 		return nil, nil
 	}
@@ -71,10 +71,13 @@ func itemKeys(r reader, def *flow.ForEach, items []any) ([]string, error) {
 	if as == "" {
 		as = "item"
 	}
-	keys, seen := make([]string, len(items)), make(map[string]int, len(items))
-	for i, item := range items {
+	keys, seen := make([]string, len(started.Items)), make(map[string]int, len(started.Items))
+	for i, item := range started.Items {
 		r.extra = map[string]any{as: item, "index": int64(i)}
-		v, err := r.eval(def.Key)
+		if started.Shown != nil {
+			r.extraShown = map[string]any{as: started.Shown[i]}
+		}
+		v, err := r.public("the key of an item", func(r reader) (any, error) { return r.eval(def.Key) })
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +180,8 @@ func (d *decider) endLoop(p place) {
 	case l.tooMany(def):
 		d.attemptFailed(p, l.itemsFailed(), 0)
 	default:
-		d.complete(p, l.output(), "")
+		value := l.output(l.Results)
+		d.complete(p, twin{value, difference(value, l.output(l.shownResults()))}, "")
 	}
 }
 
@@ -213,7 +217,7 @@ func (d *decider) item(p place) {
 			d.aboutItem(ItemFailed, q, &ItemEnded{Error: placed(asFailure(err), q)})
 			return
 		}
-		d.aboutItem(ItemCompleted, q, &ItemEnded{Result: result})
+		d.aboutItem(ItemCompleted, q, &ItemEnded{Result: result.value, Shown: result.shown})
 	}
 }
 
@@ -226,20 +230,27 @@ func (d *decider) aboutItem(t EventType, p place, e *ItemEnded) {
 }
 
 // collect computes the result of an item: as the loop says, else what its last activities put out.
-func (d *decider) collect(p place) (any, error) {
+func (d *decider) collect(p place) (twin, error) {
 	def := p.loop.act.ForEach
 	if def.Collect != nil {
 		r := d.read(p)
 		if def.Activity != nil {
 			r.extra = map[string]any{"result": p.run.Output}
+			if p.run.Shown != nil {
+				r.extraShown = map[string]any{"result": p.run.Shown}
+			}
 		}
-		return r.named(def.Collect)
+		return r.twinNamed(def.Collect)
 	}
-	leaves := map[string]any{}
+	leaves, shown := map[string]any{}, map[string]any{}
 	for i, act := range def.Body.Activities {
 		if len(act.Out) == 0 {
 			leaves[act.ID] = outputOf(act, &p.scope.Runs[i])
+			shown[act.ID] = shownOutputOf(act, &p.scope.Runs[i])
 		}
 	}
-	return leaves, nil
+	if !d.st.hides(d.wf) {
+		return twin{value: leaves}, nil
+	}
+	return twin{leaves, difference(leaves, shown)}, nil
 }

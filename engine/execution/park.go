@@ -2,6 +2,7 @@ package execution
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,13 +82,13 @@ func (d *decider) bounded(at int64) (int64, error) {
 
 func (d *decider) parkEvent(p place) error {
 	r := d.read(p)
-	name, err := r.textOf(p.act.Event.Name, "the name of an event")
+	name, err := r.publicText(p.act.Event.Name, "the name of an event")
 	if err != nil {
 		return err
 	}
 	correlation := ""
 	if p.act.Event.Correlation != nil {
-		v, err := r.eval(p.act.Event.Correlation)
+		v, err := r.public("the correlation of an event", func(r reader) (any, error) { return r.eval(p.act.Event.Correlation) })
 		if err != nil {
 			return err
 		}
@@ -149,6 +150,15 @@ func signalView(s keptSignal) map[string]any {
 
 // heardAll completes an event with all it waited for.
 func (d *decider) heardAll(p place, heard []keptSignal) {
+	value := heardView(p, heard)
+	shown := slices.Clone(heard)
+	for i := range shown {
+		shown[i].Payload = seen(shown[i].Payload, shown[i].Shown)
+	}
+	d.complete(p, twin{value, difference(value, heardView(p, shown))}, portReceived)
+}
+
+func heardView(p place, heard []keptSignal) map[string]any {
 	last := signalView(heard[len(heard)-1])
 	result := map[string]any{"payload": last["payload"], "id": last["id"], "receivedAt": last["receivedAt"], "events": nil}
 	if p.act.Event.Count > 1 {
@@ -158,7 +168,7 @@ func (d *decider) heardAll(p place, heard []keptSignal) {
 		}
 		result["events"] = events
 	}
-	d.complete(p, result, portReceived)
+	return result
 }
 
 // Kinds of things that get an id of their own.
@@ -177,25 +187,27 @@ func (d *decider) parkHuman(p place) error {
 	h, r := p.act.Human, d.read(p)
 	t := &TaskCreated{Task: d.newID(idTask, p), Quorum: max(h.Quorum, 1), NotActor: h.NotActor, AllowComment: h.Comment}
 	var err error
-	if t.Title, err = r.textOf(h.Title, "the title of a task"); err != nil {
+	if t.Title, err = r.shownText(h.Title, "the title of a task"); err != nil {
 		return err
 	}
-	if t.Description, err = r.textOf(h.Description, "the description of a task"); err != nil {
+	if t.Description, err = r.shownText(h.Description, "the description of a task"); err != nil {
 		return err
 	}
-	if t.Assignee, err = r.textOf(h.Assignee, "the assignee of a task"); err != nil {
+	if t.Assignee, err = r.publicText(h.Assignee, "the assignee of a task"); err != nil {
 		return err
 	}
-	if t.Users, err = r.textsOf(h.Users, "candidates.users"); err != nil {
+	if t.Users, err = r.publicTexts(h.Users, "candidates.users"); err != nil {
 		return err
 	}
-	if t.Groups, err = r.textsOf(h.Groups, "candidates.groups"); err != nil {
+	if t.Groups, err = r.publicTexts(h.Groups, "candidates.groups"); err != nil {
 		return err
 	}
 	if h.Data != nil {
-		if t.Data, err = r.value(h.Data); err != nil {
+		data, err := r.twinOf(h.Data)
+		if err != nil {
 			return err
 		}
+		t.Data = data.seen()
 	}
 	if t.Due, err = d.dueOfTask(r, h); err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 )
 
 // Payloads: what an event carries besides its head. A field that does not apply is left out. Instants are
-// UTC with millisecond precision.
+// UTC with millisecond precision. Shown is what people may see in place of the value before it, absent when
+// that is the same (see twin).
 
 // Created opens a history. Its input may hold values that the definition marks as sensitive.
 type Created struct {
@@ -31,6 +32,8 @@ type Created struct {
 	NeedsPermit   bool                    `json:"needsPermit,omitempty"`
 	MaxItems      int                     `json:"maxItems,omitempty"`
 	DedupeKey     string                  `json:"dedupeKey,omitempty"`
+	Hidden        []string                `json:"hidden,omitempty"`    // inputs that are sensitive although the schema does not say so
+	Sensitive     bool                    `json:"sensitive,omitempty"` // what triggered it holds a sensitive value
 }
 
 // Scheduled says what an execution waits for before it starts.
@@ -42,6 +45,7 @@ type Scheduled struct {
 // Variables are the values of spec.variables.
 type Variables struct {
 	Variables map[string]any `json:"variables"`
+	Shown     map[string]any `json:"shown,omitempty"`
 }
 
 // Controlled is a pause or its end.
@@ -57,12 +61,14 @@ type Ending struct {
 	Reason     string `json:"reason,omitempty"`
 	Compensate bool   `json:"compensate,omitempty"`
 	Output     any    `json:"output,omitempty"`
+	Shown      any    `json:"shown,omitempty"`
 	Error      *Error `json:"error,omitempty"`
 }
 
 // Ended is carried by terminal events.
 type Ended struct {
 	Output       any    `json:"output,omitempty"`
+	Shown        any    `json:"shown,omitempty"`
 	Error        *Error `json:"error,omitempty"`
 	Note         string `json:"note,omitempty"`
 	By           string `json:"by,omitempty"`
@@ -78,6 +84,7 @@ type Retried struct {
 	Input      map[string]any `json:"input,omitempty"`
 	Note       string         `json:"note,omitempty"`
 	Compensate bool           `json:"compensate,omitempty"` // only the compensation is run again
+	Hidden     []string       `json:"hidden,omitempty"`     // as of Created
 }
 
 // Ready holds the resolved inputs, secrets and sensitive values masked. A retry keeps those of its first
@@ -90,6 +97,7 @@ type Ready struct {
 // LoopStarted is carried by the start of a loop: its items are fixed from here on.
 type LoopStarted struct {
 	Items         []any    `json:"items"`
+	Shown         []any    `json:"shown,omitempty"`
 	Keys          []string `json:"keys,omitempty"` // absent = the index
 	MaxConcurrent int      `json:"maxConcurrent"`
 }
@@ -111,6 +119,7 @@ type Waiting struct {
 // of its items.
 type Completed struct {
 	Output    any    `json:"output,omitempty"`
+	Shown     any    `json:"shown,omitempty"`
 	Outcome   string `json:"outcome,omitempty"`
 	Iteration int    `json:"iteration,omitempty"`
 }
@@ -151,6 +160,7 @@ type RepeatScheduled struct {
 // ItemEnded is the result of an item of a loop with a graph as body or with collect.
 type ItemEnded struct {
 	Result any    `json:"result,omitempty"`
+	Shown  any    `json:"shown,omitempty"`
 	Error  *Error `json:"error,omitempty"`
 }
 
@@ -164,6 +174,7 @@ type Received struct {
 	ID      string `json:"id,omitempty"`
 	Name    string `json:"name"`
 	Payload any    `json:"payload,omitempty"`
+	Shown   any    `json:"shown,omitempty"`
 	By      string `json:"by,omitempty"`
 	Direct  bool   `json:"direct,omitempty"`
 	Late    bool   `json:"late,omitempty"`
@@ -198,6 +209,7 @@ type TaskVoted struct {
 	By      string    `json:"by"`
 	Outcome string    `json:"outcome"`
 	Form    any       `json:"form,omitempty"`
+	Shown   any       `json:"shown,omitempty"`
 	Comment string    `json:"comment,omitempty"`
 	At      time.Time `json:"votedAt"`
 }
@@ -233,6 +245,7 @@ type ChildBegun struct {
 	Workflow  string         `json:"workflow"`
 	Version   int            `json:"version"`
 	Input     map[string]any `json:"input,omitempty"`
+	Hidden    []string       `json:"hidden,omitempty"` // names of inputs that are sensitive
 	Wait      bool           `json:"wait"`
 	Key       string         `json:"key,omitempty"`
 	Joined    bool           `json:"joined,omitempty"`

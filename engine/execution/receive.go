@@ -63,15 +63,15 @@ func (d *decider) result(r *Result) error {
 	d.now = max(d.now, p.run.Since)
 	switch {
 	case r.Error != nil:
-		d.attemptFailed(p, r.Error, r.RetryAfter)
+		d.attemptFailed(p, d.errorOf(p, r.Error), r.RetryAfter)
 	case r.Child != nil:
 		d.childBegun(p, r.Child)
 	case p.act.Type == flow.TypeSwitch:
 		value, _ := r.Value.(map[string]any)
 		outcome, _ := value["outcome"].(string)
-		d.finishTurn(p, solid(r.Value), outcome)
+		d.finishTurn(p, twin{value: solid(r.Value)}, outcome)
 	default:
-		d.finishTurn(p, solid(r.Value), "")
+		d.finishTurn(p, d.resultOf(p, r), "")
 	}
 	return nil
 }
@@ -84,6 +84,38 @@ func (d *decider) began(b *Began) error {
 	}
 	d.startAttempt(p, b.Worker, b.At)
 	return nil
+}
+
+// resultOf is the result of an attempt and what people may see of it. Another system's answer is searched for
+// hidden values; a script may have turned them into anything, so all of its result is hidden.
+func (d *decider) resultOf(p place, r *Result) twin {
+	t := twin{value: solid(r.Value), shown: r.Shown}
+	switch {
+	case t.value == nil || t.shown != nil || pure(p.act.Type) || !d.st.hides(d.wf):
+	case p.act.Type == flow.TypeScript && d.givenSensitive(p):
+		t.shown = concealed(t.value)
+	default:
+		t.shown = difference(t.value, d.scrubber().Value(t.value))
+	}
+	return t
+}
+
+// errorOf is the failure of an attempt without what a script may have printed of hidden values.
+func (d *decider) errorOf(p place, e *Error) *Error {
+	if p.act.Type != flow.TypeScript || !d.st.hides(d.wf) || !d.givenSensitive(p) {
+		return e
+	}
+	hidden := *e
+	hidden.Message, hidden.Detail = "the script failed; what it said is hidden, since it was given sensitive values", concealed(solid(e.Detail))
+	return &hidden
+}
+
+// givenSensitive reports whether the inputs of an activity depend on something hidden other than secrets.
+func (d *decider) givenSensitive(p place) bool {
+	r := d.read(p)
+	r.extra = turnRoots(p.act, p.run.Turn)
+	t, err := r.twin(func(r reader) (any, error) { return r.resolve(p.act) })
+	return err != nil || t.shown != nil
 }
 
 // attempt finds the attempt a result is of.
@@ -125,11 +157,11 @@ func Started(wf *flow.Workflow, st *State, w Work, worker string, now time.Time)
 
 func (d *decider) childBegun(p place, c *ChildRef) {
 	d.about(ChildStarted, p, &ChildBegun{
-		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: solidObject(c.Input), Wait: c.Wait,
-		Key: c.Key, Joined: c.Joined,
+		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: solidObject(c.Input), Hidden: c.Hidden,
+		Wait: c.Wait, Key: c.Key, Joined: c.Joined,
 	})
 	if !c.Wait {
-		d.complete(p, map[string]any{"output": nil, "executionId": c.Execution.String(), "status": "started"}, "")
+		d.complete(p, twin{value: map[string]any{"output": nil, "executionId": c.Execution.String(), "status": "started"}}, "")
 		return
 	}
 	d.about(ActivityWaiting, p, &Waiting{Kind: waitChild, Name: c.Workflow, Reason: "waits for its child execution"})
@@ -143,12 +175,23 @@ func (d *decider) childEnded(c *ChildEnded) error {
 	over := &ChildOver{Execution: c.Execution, Status: c.Status, Error: c.Error}
 	if c.Status == StatusCompleted {
 		d.about(ChildCompleted, p, over)
-		d.finishTurn(p, map[string]any{"output": solid(c.Output), "executionId": c.Execution.String(), "status": c.Status}, "")
+		d.finishTurn(p, childResult(c), "")
 		return nil
 	}
 	d.about(ChildFailed, p, over)
 	d.childFailed(p, c)
 	return nil
+}
+
+func childResult(c *ChildEnded) twin {
+	view := func(output any) map[string]any {
+		return map[string]any{"output": output, "executionId": c.Execution.String(), "status": c.Status}
+	}
+	t := twin{value: view(solid(c.Output))}
+	if c.Shown != nil {
+		t.shown = view(c.Shown)
+	}
+	return t
 }
 
 func (d *decider) childFailed(p place, c *ChildEnded) {
@@ -178,8 +221,8 @@ func (d *decider) signal(s *Signal) error {
 	if s.ID != "" && d.st.Seen[s.ID] {
 		return stale("signal %s was received before", s.ID)
 	}
-	kept := keptSignal{Seq: d.st.Seq + 1, ID: s.ID, Name: s.Name, Payload: solid(s.Payload), At: d.now}
-	rec := &Received{ID: s.ID, Name: s.Name, Payload: kept.Payload, By: s.By, Direct: s.Direct}
+	kept := keptSignal{Seq: d.st.Seq + 1, ID: s.ID, Name: s.Name, Payload: solid(s.Payload), Shown: s.Shown, At: d.now}
+	rec := &Received{ID: s.ID, Name: s.Name, Payload: kept.Payload, Shown: s.Shown, By: s.By, Direct: s.Direct}
 	d.emit(SignalReceived, rec)
 	p, found := d.listener(s, kept)
 	if !found {
@@ -224,16 +267,16 @@ func (d *decider) vote(v *Vote) error {
 	if err != nil {
 		return err
 	}
-	voted := &TaskVoted{Task: v.Task, By: v.By, Outcome: v.Outcome, Form: solid(v.Form), Comment: v.Comment, At: v.At.UTC().Truncate(time.Millisecond)}
+	voted := &TaskVoted{Task: v.Task, By: v.By, Outcome: v.Outcome, Form: solid(v.Form), Shown: v.Shown, Comment: v.Comment, At: v.At.UTC().Truncate(time.Millisecond)}
 	d.about(HumanTaskVoted, p, voted)
 	if !v.Decides {
 		return nil
 	}
 	d.about(HumanTaskDecided, p, &TaskDecided{Task: v.Task, By: v.By, Outcome: v.Outcome})
 	votes := append(slices.Clone(p.run.Wait.Votes), *voted)
-	result := taskResult(v.Outcome, voted.Form, v.By, text(millis(v.At)), orNull(v.Comment), votes)
+	result := taskResult(*voted, millis(v.At), votes)
 	untaken := failure("human."+v.Outcome, classExternal, "%s decided %q", v.By, v.Outcome)
-	untaken.Detail = result
+	untaken.Detail = result.seen()
 	p.run = ended(p.run)
 	d.outcome(p, v.Outcome, result, untaken)
 	return nil
@@ -309,7 +352,7 @@ func (d *decider) retry(r *Retry) error {
 	if r.From != "" && d.wf.Graph.ByID[r.From] == nil {
 		return stale("there is no activity %s", r.From)
 	}
-	d.emit(WorkflowRetried, &Retried{By: r.By, From: r.From, Item: r.Item, Input: solidObject(r.Input), Note: r.Note})
+	d.emit(WorkflowRetried, &Retried{By: r.By, From: r.From, Item: r.Item, Input: solidObject(r.Input), Note: r.Note, Hidden: d.st.Created.Hidden})
 	return nil
 }
 

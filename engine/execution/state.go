@@ -30,6 +30,8 @@ type Start struct {
 	NeedsPermit   bool                    // waits for a slot of its workflow before it starts
 	MaxItems      int                     // of a for_each, 0 = 10,000
 	DedupeKey     string                  // of a child that is started once for its key
+	Hidden        []string                // inputs that are sensitive although the schema does not say so
+	Sensitive     bool                    // what triggered it holds a sensitive value
 }
 
 // ParentRef is the activity that started this execution.
@@ -59,14 +61,16 @@ type State struct {
 	Finished int64
 	Drives   int // times it was started or driven again
 
-	Variables    map[string]any `json:",omitempty"`
-	HasVariables bool
-	Granted      bool // the permit of the workflow
-	Paused       bool
-	Ending       *Ending
-	Errors       []Error `json:",omitempty"` // unhandled ones, in order
-	Result       *Ended  // of the terminal event
-	Ran          bool    // some activity was made ready
+	Variables      map[string]any `json:",omitempty"`
+	ShownVariables map[string]any `json:",omitempty"` // their twins; nil = the same
+	HasVariables   bool
+	Hiding         bool // something sensitive is in it, whatever the input schema says
+	Granted        bool // the permit of the workflow
+	Paused         bool
+	Ending         *Ending
+	Errors         []Error `json:",omitempty"` // unhandled ones, in order
+	Result         *Ended  // of the terminal event
+	Ran            bool    // some activity was made ready
 
 	Main    scope
 	OnError *scope
@@ -127,6 +131,7 @@ type run struct {
 	Taken   bool   `json:",omitempty"` // its failure is handled
 	Input   any    `json:",omitempty"`
 	Output  any    `json:",omitempty"`
+	Shown   any    `json:",omitempty"` // the twin of Output; nil = the same
 	Error   *Error `json:",omitempty"`
 
 	Wait   *wait  `json:",omitempty"`
@@ -162,26 +167,29 @@ type keptSignal struct {
 	ID      string `json:",omitempty"`
 	Name    string
 	Payload any   `json:",omitempty"`
+	Shown   any   `json:",omitempty"` // the twin of Payload; nil = the same
 	At      int64 // received
 }
 
 // loop is the life of a for_each from the moment its items are fixed.
 type loop struct {
-	Items     []any
-	Keys      []string `json:",omitempty"` // nil = the index
-	Width     int      // items at a time
-	Next      int      // first item not begun
-	Open      int      // begun and not ended
-	Completed int
-	Failed    int
-	Results   []any          `json:",omitempty"` // by index
-	Fates     []byte         `json:",omitempty"` // by index: what became of each item
-	Errors    map[int]*Error `json:",omitempty"`
-	Bodies    map[int]*scope `json:",omitempty"` // of items that are open, failed or may be undone
-	Stop      bool           `json:",omitempty"` // no further item begins
-	Halted    bool           `json:",omitempty"` // it was stopped from outside, or lost an item that way
-	Queued    bool           `json:",omitempty"` // it is in Todo
-	Redo      []int          `json:",omitempty"` // items to run again
+	Items        []any
+	ShownItems   []any    `json:",omitempty"` // their twins; nil = the same
+	Keys         []string `json:",omitempty"` // nil = the index
+	Width        int      // items at a time
+	Next         int      // first item not begun
+	Open         int      // begun and not ended
+	Completed    int
+	Failed       int
+	Results      []any          `json:",omitempty"` // by index
+	ShownResults map[int]any    `json:",omitempty"` // twins, by index
+	Fates        []byte         `json:",omitempty"` // by index: what became of each item
+	Errors       map[int]*Error `json:",omitempty"`
+	Bodies       map[int]*scope `json:",omitempty"` // of items that are open, failed or may be undone
+	Stop         bool           `json:",omitempty"` // no further item begins
+	Halted       bool           `json:",omitempty"` // it was stopped from outside, or lost an item that way
+	Queued       bool           `json:",omitempty"` // it is in Todo
+	Redo         []int          `json:",omitempty"` // items to run again
 
 	index map[string]int // cache: key → index
 }

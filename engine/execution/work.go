@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"time"
@@ -61,8 +62,10 @@ func pure(kind string) bool {
 func idempotencyKey(wf *flow.Workflow, st *State, p place) string {
 	if p.act.IdempotencyKey != nil {
 		r := reader{wf: wf, st: st, at: p, extra: turnRoots(p.act, p.run.Turn)}
-		if v, err := r.value(p.act.IdempotencyKey); err == nil && v != nil {
-			return fmt.Sprint(v)
+		if t, err := r.twinOf(p.act.IdempotencyKey); err == nil && t.shown != nil {
+			return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, t.value))) // others store it
+		} else if err == nil && t.value != nil {
+			return fmt.Sprint(t.value)
 		}
 	}
 	parts := []string{st.Created.ID.String(), p.Activity}
@@ -91,6 +94,9 @@ func childOf(wf *flow.Workflow, st *State, p place) *ChildRef {
 	if input, ok := p.run.Input.(map[string]any); ok {
 		c.Input = input
 	}
+	if st.hides(wf) {
+		c.inherit(reader{wf: wf, st: st, at: p, extra: turnRoots(p.act, p.run.Turn)})
+	}
 	return c
 }
 
@@ -101,7 +107,7 @@ func DedupeKey(wf *flow.Workflow, st *State, w Work) (string, error) {
 		return "", nil
 	}
 	r := reader{wf: wf, st: st, at: p, extra: turnRoots(p.act, p.run.Turn)}
-	v, err := r.value(p.act.Workflow.DedupeKey)
+	v, err := r.public("the key of a child", func(r reader) (any, error) { return r.value(p.act.Workflow.DedupeKey) })
 	if err != nil {
 		return "", asFailure(err)
 	}
@@ -124,6 +130,16 @@ func Joined(wf *flow.Workflow, st *State) []ChildRow {
 		}
 	})
 	return rows
+}
+
+// inherit gives a child the values that the history of its parent masks, and says which they are.
+func (c *ChildRef) inherit(r reader) {
+	t, err := r.twin(func(r reader) (any, error) { return r.resolve(r.at.act) })
+	input, ok := t.value.(map[string]any)
+	if err != nil || !ok || t.shown == nil {
+		return
+	}
+	c.Input, c.Hidden = input, HiddenNames(input, t.shown)
 }
 
 // definitionID names the activity in the definition: the compensation of x is x/compensate.
@@ -153,7 +169,8 @@ func Evaluate(wf *flow.Workflow, st *State, w Work, now time.Time) (result Resul
 	case flow.TypeFail:
 		result.Error = r.ownFailure(p.act.Fail)
 	case flow.TypeEnd:
-		result.Value, result.Error = r.endOutput(p.act.End)
+		output, failed := r.endOutput(p.act.End)
+		result.Value, result.Shown, result.Error = output.value, output.shown, failed
 	}
 	return result, true
 }
@@ -175,32 +192,34 @@ func (r reader) route(s *flow.Switch) (any, *Error) {
 }
 
 func (r reader) ownFailure(f *flow.Fail) *Error {
-	kind, err := r.textOf(f.Error, "the error of a fail")
+	kind, err := r.publicText(f.Error, "the error of a fail")
 	if err != nil {
 		return asFailure(err)
 	}
-	message, err := r.textOf(f.Message, "the message of a fail")
+	message, err := r.shownText(f.Message, "the message of a fail")
 	if err != nil {
 		return asFailure(err)
 	}
 	own := failure(kind, classActivity, "%s", message)
 	if f.Detail != nil {
-		if own.Detail, err = r.value(f.Detail); err != nil {
+		detail, err := r.twinOf(f.Detail)
+		if err != nil {
 			return asFailure(err)
 		}
+		own.Detail = detail.seen()
 	}
 	return own
 }
 
-func (r reader) endOutput(e *flow.End) (any, *Error) {
+func (r reader) endOutput(e *flow.End) (twin, *Error) {
 	if e == nil || e.Output == nil {
-		return map[string]any{}, nil
+		return twin{value: map[string]any{}}, nil
 	}
-	v, err := r.value(e.Output)
+	output, err := r.twinOf(e.Output)
 	if err != nil {
-		return nil, asFailure(err)
+		return twin{}, asFailure(err)
 	}
-	return v, nil
+	return output, nil
 }
 
 // HidesInput reports whether the input of an attempt may hold what must not be stored, so that it has to be

@@ -58,7 +58,7 @@ func (s *Store) BeginLimited(ctx context.Context, team uuid.UUID, limit Limit, b
 			if admission = limit.whenFull(int(line.Waiting)); admission != Admitted {
 				return nil
 			}
-			if replaced, err = makeRoom(ctx, q, team, limit, by); err != nil {
+			if replaced, err = s.makeRoom(ctx, q, team, limit, by); err != nil {
 				return err
 			}
 		}
@@ -87,7 +87,7 @@ func (l Limit) whenFull(waiting int) Admission {
 }
 
 // makeRoom cancels the oldest holder when the limit says replace; its end gives the slot away.
-func makeRoom(ctx context.Context, q *queries.Queries, team uuid.UUID, limit Limit, by string) (uuid.UUID, error) {
+func (s *Store) makeRoom(ctx context.Context, q *queries.Queries, team uuid.UUID, limit Limit, by string) (uuid.UUID, error) {
 	if limit.OnLimit != "replace" {
 		return uuid.Nil, nil
 	}
@@ -98,7 +98,7 @@ func makeRoom(ctx context.Context, q *queries.Queries, team uuid.UUID, limit Lim
 	if err != nil {
 		return uuid.Nil, err
 	}
-	_, err = Deliver(ctx, q, oldest, execution.Message{Cancel: &execution.Cancel{By: by, Reason: "replaced by a newer execution"}})
+	_, err = s.DeliverIn(ctx, q, oldest, execution.Message{Cancel: &execution.Cancel{By: by, Reason: "replaced by a newer execution"}})
 	return oldest, err
 }
 

@@ -98,7 +98,7 @@ func (s *Store) post(ctx context.Context, tx pgx.Tx, posting Posting, refuse Ref
 		if !ok {
 			continue
 		}
-		if err := reach(ctx, q, wait.ExecutionID, key, posting.Signal); err != nil {
+		if err := s.reach(ctx, q, wait.ExecutionID, key, posting.Signal); err != nil {
 			return err
 		}
 		posted.Matched++
@@ -110,7 +110,7 @@ func (s *Store) post(ctx context.Context, tx pgx.Tx, posting Posting, refuse Ref
 	}
 	posted.Matched += started
 	if posted.Matched == 0 {
-		if err := keep(ctx, q, posting, posted); err != nil {
+		if err := s.keep(ctx, q, posting, posted); err != nil {
 			return err
 		}
 	}
@@ -137,14 +137,17 @@ func (s *Store) openAll(ctx context.Context, tx pgx.Tx, openings []*Opening) (st
 	return started, nil
 }
 
-func reach(ctx context.Context, q *queries.Queries, id uuid.UUID, key execution.WaitKey, signal execution.Signal) error {
+func (s *Store) reach(ctx context.Context, q *queries.Queries, id uuid.UUID, key execution.WaitKey, signal execution.Signal) error {
 	signal.Activity, signal.Item = key.Activity, key.Item
-	_, err := Deliver(ctx, q, id, execution.Message{Signal: &signal})
+	_, err := s.DeliverIn(ctx, q, id, execution.Message{Signal: &signal})
 	return err
 }
 
-func keep(ctx context.Context, q *queries.Queries, posting Posting, posted *Posted) error {
+func (s *Store) keep(ctx context.Context, q *queries.Queries, posting Posting, posted *Posted) error {
 	encoded, err := json.Marshal(posting.Signal)
+	if err == nil && !s.keys.Empty() {
+		encoded, err = s.keys.Box(keptPlace(posting.Team), encoded)
+	}
 	if err != nil {
 		return err
 	}
@@ -191,7 +194,7 @@ func (s *Store) TakeKept(ctx context.Context, l *Loaded, wait execution.WaitRow,
 		if taken == count {
 			break
 		}
-		signal, err := decodeSignal(row.Signal)
+		signal, err := s.decodeKept(l.Team, row.Signal)
 		if err != nil {
 			return taken, err
 		}
@@ -218,12 +221,16 @@ func (s *Store) moveKept(ctx context.Context, kept, to uuid.UUID, key execution.
 			return err
 		}
 		moved = true
-		return reach(ctx, q, to, key, signal)
+		return s.reach(ctx, q, to, key, signal)
 	})
 	return moved, err
 }
 
-func decodeSignal(encoded []byte) (execution.Signal, error) {
+func (s *Store) decodeKept(team uuid.UUID, stored []byte) (execution.Signal, error) {
+	encoded, err := s.keys.Unbox(keptPlace(team), stored)
+	if err != nil {
+		return execution.Signal{}, err
+	}
 	m, err := decodeMessage([]byte(`{"signal":` + string(encoded) + `}`))
 	if err != nil {
 		return execution.Signal{}, err

@@ -32,6 +32,7 @@ type Flush struct {
 	At                time.Time
 	Events            []byte // as execution.EncodeEvents writes them
 	packed            []byte // as they are stored
+	Sealed            bool   // Events and Checkpoint hold sensitive values
 	Checkpoint        []byte // the state at LastSeq; nil = none
 	Status            *Status
 	Drained           []int64 // inbox messages whose consequences are in Events

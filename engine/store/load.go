@@ -99,7 +99,7 @@ func (s *Store) begin(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]
 	}
 	for _, checkpoint := range checkpoints {
 		if l := known[checkpoint.ExecutionID]; l != nil {
-			if err := l.restore(checkpoint); err != nil {
+			if err := s.restore(l, checkpoint); err != nil {
 				failures[l.ID] = err
 			}
 		}
@@ -115,8 +115,8 @@ func (s *Store) unfolded(ctx context.Context, row queries.Execution) (*Loaded, e
 	return &Loaded{ID: row.ID, Team: row.TeamID, Definition: definition, Mode: row.Mode, Parent: row.ParentID}, nil
 }
 
-func (l *Loaded) restore(checkpoint queries.Checkpoint) error {
-	plain, err := unpack(checkpoint.State)
+func (s *Store) restore(l *Loaded, checkpoint queries.Checkpoint) error {
+	plain, err := s.unpack(statePlace(l.ID), checkpoint.State)
 	if err == nil {
 		l.State, err = execution.DecodeState(plain)
 	}
@@ -143,7 +143,7 @@ func (s *Store) catchUp(ctx context.Context, known map[uuid.UUID]*Loaded, failur
 		if failures[l.ID] != nil {
 			continue
 		}
-		if err := l.apply(row.FirstSeq, row.Events); err != nil {
+		if err := s.apply(l, row.FirstSeq, row.Events); err != nil {
 			failures[l.ID] = err
 		}
 	}
@@ -151,11 +151,11 @@ func (s *Store) catchUp(ctx context.Context, known map[uuid.UUID]*Loaded, failur
 }
 
 // apply folds one flush; it must follow what is known without a gap.
-func (l *Loaded) apply(firstSeq int64, encoded []byte) error {
+func (s *Store) apply(l *Loaded, firstSeq int64, stored []byte) error {
 	if firstSeq != l.LastSeq+1 {
 		return fmt.Errorf("the history has a gap: event %d follows %d", firstSeq, l.LastSeq)
 	}
-	plain, err := unpack(encoded)
+	plain, err := s.unpack(historyPlace(l.ID, firstSeq), stored)
 	if err != nil {
 		return fmt.Errorf("read the history from event %d on: %w", firstSeq, err)
 	}
@@ -235,7 +235,7 @@ func (s *Store) Events(ctx context.Context, id uuid.UUID, after int64, limit int
 			return nil, err
 		}
 		for _, row := range rows {
-			part, err := readEvents(row.Events)
+			part, err := s.readEvents(id, row.FirstSeq, row.Events)
 			if err != nil {
 				return nil, fmt.Errorf("read the history from event %d on: %w", row.FirstSeq, err)
 			}
@@ -285,18 +285,10 @@ func (s *Store) inboxes(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID][]R
 	inboxes := map[uuid.UUID][]Received{}
 	for _, row := range rows {
 		received := Received{ID: row.ID}
-		if received.Message, err = decodeMessage(row.Message); err != nil {
+		if received.Message, err = s.decodeMessage(row.Message); err != nil {
 			s.log.Error("a message cannot be read and is dropped", "execution", row.ExecutionID, "message", row.ID, "error", err)
 		}
 		inboxes[row.ExecutionID] = append(inboxes[row.ExecutionID], received)
 	}
 	return inboxes, nil
-}
-
-func readEvents(stored []byte) ([]execution.Event, error) {
-	plain, err := unpack(stored)
-	if err != nil {
-		return nil, err
-	}
-	return execution.DecodeEvents(plain)
 }

@@ -12,10 +12,10 @@ import (
 	"weftline/queries"
 )
 
-// Deliver stores a message for an execution within a transaction and wakes it. The answer is the message's
+// DeliverIn stores a message for an execution within a transaction and wakes it. The answer is the message's
 // id. It is durable, and may be acknowledged, once the transaction is committed.
-func Deliver(ctx context.Context, q *queries.Queries, to uuid.UUID, message execution.Message) (int64, error) {
-	encoded, err := encodeMessage(message)
+func (s *Store) DeliverIn(ctx context.Context, q *queries.Queries, to uuid.UUID, message execution.Message) (int64, error) {
+	encoded, err := s.encodeMessage(message)
 	if err != nil {
 		return 0, err
 	}
@@ -24,7 +24,7 @@ func Deliver(ctx context.Context, q *queries.Queries, to uuid.UUID, message exec
 
 // Deliver stores a message for an execution in a transaction of its own.
 func (s *Store) Deliver(ctx context.Context, to uuid.UUID, message execution.Message) (int64, error) {
-	return Deliver(ctx, s.q, to, message)
+	return s.DeliverIn(ctx, s.q, to, message)
 }
 
 // HasUnread reports whether messages of an execution wait to be applied.
@@ -32,7 +32,22 @@ func (s *Store) HasUnread(ctx context.Context, id uuid.UUID) (bool, error) {
 	return s.q.HasUnread(ctx, id)
 }
 
-func encodeMessage(message execution.Message) ([]byte, error) { return json.Marshal(message) }
+// encodeMessage seals every message where there is a key: what is sent to an execution is not known to it yet.
+func (s *Store) encodeMessage(message execution.Message) ([]byte, error) {
+	encoded, err := json.Marshal(message)
+	if err != nil || s.keys.Empty() {
+		return encoded, err
+	}
+	return s.keys.Box(messagePlace, encoded)
+}
+
+func (s *Store) decodeMessage(stored []byte) (execution.Message, error) {
+	encoded, err := s.keys.Unbox(messagePlace, stored)
+	if err != nil {
+		return execution.Message{}, err
+	}
+	return decodeMessage(encoded)
+}
 
 // decodeMessage reads a message; whole numbers in its payloads that fit are int64, as everywhere.
 func decodeMessage(encoded []byte) (execution.Message, error) {
@@ -43,20 +58,20 @@ func decodeMessage(encoded []byte) (execution.Message, error) {
 		return m, err
 	}
 	if m.Signal != nil {
-		m.Signal.Payload = plain(m.Signal.Payload)
+		m.Signal.Payload, m.Signal.Shown = plain(m.Signal.Payload), plain(m.Signal.Shown)
 	}
 	if m.Vote != nil {
-		m.Vote.Form = plain(m.Vote.Form)
+		m.Vote.Form, m.Vote.Shown = plain(m.Vote.Form), plain(m.Vote.Shown)
 	}
 	if m.ChildEnded != nil {
-		m.ChildEnded.Output = plain(m.ChildEnded.Output)
+		m.ChildEnded.Output, m.ChildEnded.Shown = plain(m.ChildEnded.Output), plain(m.ChildEnded.Shown)
 		plainError(m.ChildEnded.Error)
 	}
 	if m.Retry != nil {
 		plain(m.Retry.Input)
 	}
 	if m.Result != nil {
-		m.Result.Value = plain(m.Result.Value)
+		m.Result.Value, m.Result.Shown = plain(m.Result.Value), plain(m.Result.Shown)
 		plainError(m.Result.Error)
 	}
 	return m, nil

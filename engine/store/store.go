@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"weftline/engine/seal"
 	"weftline/queries"
 )
 
@@ -23,6 +24,7 @@ type Store struct {
 	q          *queries.Queries
 	log        *slog.Logger
 	partitions int
+	keys       *seal.Ring
 	committers []*committer
 	recent     *recent
 	stop       context.CancelFunc
@@ -38,12 +40,13 @@ type Store struct {
 type Options struct {
 	Partitions int
 	Committers int
+	Keys       *seal.Ring // empty = nothing is sealed, and what must be cannot be stored
 	Log        *slog.Logger
 }
 
 // Open checks the partition count against the database's and starts the committers.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
-	s := &Store{pool: pool, q: queries.New(pool), log: options.Log, partitions: options.Partitions, recent: newRecent(recentBytes), Clock: newClock()}
+	s := &Store{pool: pool, q: queries.New(pool), log: options.Log, partitions: options.Partitions, keys: options.Keys, recent: newRecent(recentBytes), Clock: newClock()}
 	s.Library = newLibrary(s.q)
 	if err := s.agreeOnPartitions(ctx); err != nil {
 		return nil, err
@@ -91,6 +94,9 @@ func (s *Store) SyncClock(ctx context.Context) error {
 	s.Clock.Measured(now, sent, time.Now())
 	return nil
 }
+
+// CanSeal reports whether there is a key, without which no execution may hold sensitive values.
+func (s *Store) CanSeal() bool { return !s.keys.Empty() }
 
 // Partitions is the fixed number of partitions.
 func (s *Store) Partitions() int { return s.partitions }

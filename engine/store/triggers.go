@@ -65,7 +65,7 @@ func (s *Store) admit(ctx context.Context, q *queries.Queries, o *Opening) error
 	if o.Admission = o.Limit.whenFull(int(line.Waiting)); o.Admission != Admitted {
 		return nil
 	}
-	o.Replaced, err = makeRoom(ctx, q, o.Flush.Team, *o.Limit, o.By)
+	o.Replaced, err = s.makeRoom(ctx, q, o.Flush.Team, *o.Limit, o.By)
 	return err
 }
 

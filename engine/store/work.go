@@ -115,8 +115,8 @@ func elsewhere(away []WorkKey, inbox []Received) []WorkKey {
 }
 
 // EncodeResult is the message that a result becomes in the inbox of its execution.
-func EncodeResult(result execution.Result) ([]byte, error) {
-	return encodeMessage(execution.Message{Result: &result})
+func (s *Store) EncodeResult(result execution.Result) ([]byte, error) {
+	return s.encodeMessage(execution.Message{Result: &result})
 }
 
 // Plain turns each json.Number in a decoded value into int64 where it is whole and fits, else into float64.

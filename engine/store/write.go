@@ -37,6 +37,11 @@ func (s *Store) writeIn(ctx context.Context, tx pgx.Tx, flush *Flush) error {
 }
 
 func (w *writer) build() error {
+	for _, f := range w.flushes {
+		if err := w.store.pack(f); err != nil {
+			return fmt.Errorf("seal the history of execution %s: %w", f.Execution, err)
+		}
+	}
 	w.locks()
 	w.histories()
 	w.executions()
@@ -68,11 +73,6 @@ func newWriter(s *Store, group []*pending) *writer {
 		p.out = Written{Parked: p.flush.parksAtBirth()}
 		w.flushes = append(w.flushes, p.flush)
 		w.flushes = append(w.flushes, p.flush.Children...)
-	}
-	for _, f := range w.flushes {
-		if f.packed == nil {
-			f.packed = pack(f.Events)
-		}
 	}
 	slices.SortFunc(w.flushes, func(a, b *Flush) int { return cmp.Compare(string(a.Execution[:]), string(b.Execution[:])) })
 	return w
@@ -284,9 +284,13 @@ func (w *writer) drained() {
 // consequences writes what most flushes do not have.
 func (w *writer) consequences(f *Flush) error {
 	if f.Checkpoint != nil {
+		state, err := w.store.packSealed(statePlace(f.Execution), f.Checkpoint, f.Sealed)
+		if err != nil {
+			return fmt.Errorf("seal the state of execution %s: %w", f.Execution, err)
+		}
 		w.batch.Queue(`insert into checkpoints (execution_id, seq, state) values ($1, $2, $3)
 			on conflict (execution_id) do update set seq = excluded.seq, state = excluded.state`,
-			f.Execution, f.LastSeq, pack(f.Checkpoint))
+			f.Execution, f.LastSeq, state)
 	}
 	for _, task := range f.Tasks {
 		if err := w.task(f, task); err != nil {
@@ -301,7 +305,7 @@ func (w *writer) consequences(f *Flush) error {
 	w.withdrawals(f)
 	w.offers(f)
 	for _, notice := range f.Notices {
-		message, err := encodeMessage(notice.Message)
+		message, err := w.store.encodeMessage(notice.Message)
 		if err != nil {
 			return fmt.Errorf("encode a message for execution %s: %w", notice.To, err)
 		}

@@ -145,7 +145,10 @@ func (p *Pool) call(ctx context.Context, exec *store.Loaded, w execution.Work) (
 	created := &exec.State.Created
 	call := activity.Call{Type: w.Type, Input: w.Input, Attempt: w.Attempt, IdempotencyKey: w.IdempotencyKey, MaxMemory: w.MaxMemory,
 		Execution: exec.ID.String(), Workflow: created.Workflow, Activity: w.Activity, Item: w.Item,
-		CorrelationID: correlation(created), Team: exec.Team.String()}
+		CorrelationID: correlation(created), Team: exec.Team.String(), Shown: w.Input}
+	if execution.Hides(exec.Definition.Workflow, exec.State) {
+		call.Sensitive = execution.Hidden(exec.Definition.Workflow, exec.State)
+	}
 	var err error
 	var secrets map[string]string
 	if len(w.Secrets) > 0 && p.Secrets != nil {

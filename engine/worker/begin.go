@@ -258,7 +258,7 @@ func (p *Pool) addChildren(ctx context.Context, flush *store.Flush, parent *stor
 		}
 		created := &parent.State.Created
 		start := execution.Start{ID: child.Execution, Input: child.Input, CorrelationID: correlation(created),
-			Priority: created.Priority, StartedBy: created.StartedBy, Depth: created.Depth + 1,
+			Priority: created.Priority, StartedBy: created.StartedBy, Depth: created.Depth + 1, Hidden: child.Hidden,
 			Parent:      &execution.ParentRef{Execution: parent.ID, Activity: child.Activity, Item: child.Item},
 			Trigger:     map[string]any{"type": "workflow", "id": parent.ID.String()},
 			NeedsPermit: definition.Limits.MaxConcurrent > 0, DedupeKey: child.Key}

@@ -22,6 +22,7 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 	if err != nil {
 		return nil, fmt.Errorf("encode events %d to %d: %w", events[0].Seq, events[len(events)-1].Seq, err)
 	}
+	flush.Sealed = execution.Hides(l.Definition.Workflow, l.State)
 	flush.Events, flush.FirstSeq, flush.LastSeq = encoded, events[0].Seq, events[len(events)-1].Seq
 	follow := execution.Effects(l.Definition.Workflow, l.State, events)
 	flush.Tasks, flush.WaitsOpen, flush.WaitsEnded = follow.Tasks, follow.Waits, follow.WaitsEnded
@@ -77,7 +78,7 @@ func endNotice(l *store.Loaded, parent *execution.ParentRef) store.Notice {
 func endOf(l *store.Loaded) *execution.ChildEnded {
 	ended := &execution.ChildEnded{Execution: l.ID, Status: l.State.Status}
 	if result := l.State.Result; result != nil {
-		ended.Output, ended.Error = result.Output, result.Error
+		ended.Output, ended.Shown, ended.Error = result.Output, result.Shown, result.Error
 	}
 	return ended
 }

@@ -54,7 +54,7 @@ func ReadErrand(body []byte) (Errand, error) {
 // CallOf makes the call of a leased attempt. One whose attempt is over is the error ErrStale.
 func (p *Pool) CallOf(ctx context.Context, l queue.Leased, e Errand) (activity.Call, error) {
 	call := activity.Call{Type: e.Type, Input: e.Input, Attempt: l.Attempt, IdempotencyKey: e.IdempotencyKey, Execution: l.Execution.String(),
-		Workflow: l.Workflow, Activity: l.Activity, Item: l.Item, CorrelationID: e.CorrelationID, Team: l.Team.String(), MaxMemory: e.MaxMemory}
+		Workflow: l.Workflow, Activity: l.Activity, Item: l.Item, CorrelationID: e.CorrelationID, Team: l.Team.String(), MaxMemory: e.MaxMemory, Shown: e.Input}
 	if err := p.permitted(ctx, l.Team, l.Execution, execution.Work{Activity: l.Activity, Item: l.Item, Type: e.Type}); err != nil {
 		return call, refused{err}
 	}
@@ -171,10 +171,10 @@ func (p *Pool) run(ctx context.Context, l queue.Leased) {
 	defer p.letGo(l.Lease)
 	result := p.makeAttempt(ctx, l)
 	p.freeSlot()
-	message, err := store.EncodeResult(result)
+	message, err := p.Store.EncodeResult(result)
 	if err != nil {
 		result.Value, result.Error = nil, &execution.Error{Type: "output.invalid", Class: "activity", Message: err.Error()}
-		message, _ = store.EncodeResult(result)
+		message, _ = p.Store.EncodeResult(result)
 	}
 	f := queue.Finished{Lease: l.Lease, Message: message}
 	if p.isClosing() {

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"weftline/engine/execution"
+	"weftline/engine/store"
+	"weftline/queries"
+)
+
+// sealedInput is how the input of a schedule is stored whose workflow marks something in it as sensitive.
+type sealedInput struct {
+	Sealed []byte `json:"$sealed"` // the input itself
+	Shown  any    `json:"shown"`   // what people may see of it
+}
+
+func inputPlace(schedule uuid.UUID) string { return "schedule/" + schedule.String() }
+
+// storable encodes the input of a schedule; definition is nil for a workflow that is not published.
+func (s *scheduler) storable(id uuid.UUID, definition *store.Definition, input map[string]any) ([]byte, error) {
+	encoded, err := json.Marshal(input)
+	if err != nil || definition == nil || definition.Workflow.Input == nil {
+		return encoded, err
+	}
+	shown := execution.ShownBySchema(definition.Workflow.Input.Source, any(input))
+	if shown == nil {
+		return encoded, nil
+	}
+	if !s.store.CanSeal() {
+		return nil, Refuse("conflict", "a schedule cannot hold sensitive values on a server without a key to encrypt them with: set WEFTLINE_SECRET_KEY")
+	}
+	box, err := s.store.Seal(inputPlace(id), encoded)
+	if err != nil {
+		return nil, fmt.Errorf("seal the input of a schedule: %w", err)
+	}
+	return json.Marshal(sealedInput{Sealed: box, Shown: shown})
+}
+
+// sealedIn reads a stored input that is sealed; ok is false for one that is not.
+func sealedIn(stored []byte) (sealed sealedInput, ok bool) {
+	err := json.Unmarshal(stored, &sealed)
+	return sealed, err == nil && len(sealed.Sealed) > 0
+}
+
+// storedInput is the input that executions are started with.
+func (s *scheduler) storedInput(row queries.Schedule) (map[string]any, error) {
+	plain := row.Input
+	if sealed, ok := sealedIn(plain); ok {
+		opened, err := s.store.Unseal(inputPlace(row.ID), sealed.Sealed)
+		if err != nil {
+			return nil, fmt.Errorf("open the input of schedule %s: %w", row.ID, err)
+		}
+		plain = opened
+	}
+	return inputObject(plain), nil
+}
+
+// shownInput is the input as people may see it.
+func shownInput(row queries.Schedule) map[string]any {
+	if sealed, ok := sealedIn(row.Input); ok {
+		shown, _ := sealed.Shown.(map[string]any)
+		return shown
+	}
+	return inputObject(row.Input)
+}
+
+func inputObject(encoded []byte) map[string]any {
+	value, _ := store.DecodeValue(encoded) // was checked when it was stored
+	input, _ := value.(map[string]any)
+	return input
+}
