@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -208,3 +210,24 @@ func (v *Vault) Reseal(ctx context.Context) (changed int, err error) {
 	others, err := store.Reseal(ctx, v.db, v.keys)
 	return changed + others, err
 }
+
+// Hide encrypts a text that must be answered again, for Reveal. Without a key it is refused.
+func (v *Vault) Hide(who Who, text string) (string, error) {
+	box, err := v.keys.Box(answerPlace(who), []byte(text))
+	if errors.Is(err, seal.ErrNoKey) {
+		return "", Refuse("conflict", "without a key a value that is shown once cannot be kept for an Idempotency-Key: "+err.Error())
+	}
+	return base64.StdEncoding.EncodeToString(box), err
+}
+
+// Reveal is the inverse of Hide.
+func (v *Vault) Reveal(who Who, hidden string) (string, error) {
+	box, err := base64.StdEncoding.DecodeString(hidden)
+	if err != nil {
+		return "", fmt.Errorf("read a hidden value: %w", err)
+	}
+	text, err := v.keys.Unbox(answerPlace(who), box)
+	return string(text), err
+}
+
+func answerPlace(who Who) string { return "answer/" + who.Team.String() }

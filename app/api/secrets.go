@@ -13,6 +13,9 @@ type Vault interface {
 	PutSecret(ctx context.Context, who engine.Who, change engine.SecretChange) error
 	DeleteSecret(ctx context.Context, who engine.Who, name string) error
 	Secrets(ctx context.Context, who engine.Who, page engine.PageRequest) (engine.Page[engine.Secret], error)
+	// Hide encrypts a text for Reveal, which opens it for the same team; "" when there is no key.
+	Hide(who engine.Who, text string) (string, error)
+	Reveal(who engine.Who, hidden string) (string, error)
 }
 
 // SecretValue is a secret on its way in. Without usableBy that stays as it is; with it alone, the value does.

@@ -51,18 +51,52 @@ func words(list []string) []string {
 	return list
 }
 
-// CreateToken makes a token; its value is in this answer and nowhere else, so an Idempotency-Key cannot
-// bring it back: a lost answer means a new token.
+// CreateToken makes a token; its value is in this answer and nowhere else. With an Idempotency-Key the answer is
+// kept with the value encrypted, so that a repeat gets the same token.
 func (a *API) CreateToken(c *fiber.Ctx) error {
 	request, err := body[engine.TokenRequest](c)
 	if err != nil {
 		return err
 	}
-	token, value, err := a.identity.CreateToken(c.UserContext(), who(c), request)
+	create := func() (NewToken, error) {
+		token, value, err := a.identity.CreateToken(c.UserContext(), who(c), request)
+		return NewToken{Token: token, Value: value}, err
+	}
+	key := c.Get("Idempotency-Key")
+	if key == "" {
+		made, err := create()
+		if err != nil {
+			return err
+		}
+		return answer(c, fiber.StatusCreated, made)
+	}
+	kept, err := a.identity.Once(c.UserContext(), who(c), c.Method()+" "+c.Path(), key, c.Body(), func() (json.RawMessage, error) {
+		made, err := create()
+		if err == nil {
+			made.Value, err = a.vault.Hide(who(c), made.Value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(made)
+	})
 	if err != nil {
 		return err
 	}
-	return answer(c, fiber.StatusCreated, NewToken{Token: token, Value: value})
+	return a.revealToken(c, kept)
+}
+
+func (a *API) revealToken(c *fiber.Ctx, kept json.RawMessage) error {
+	var made NewToken
+	if err := json.Unmarshal(kept, &made); err != nil {
+		return err
+	}
+	value, err := a.vault.Reveal(who(c), made.Value)
+	if err != nil {
+		return err
+	}
+	made.Value = value
+	return answer(c, fiber.StatusCreated, made)
 }
 
 // Tokens lists tokens without their values.

@@ -63,7 +63,7 @@ func NewGate(o Options) *Gate {
 func (g *Gate) Read(c *fiber.Ctx) (Asking, error) {
 	asking, err := g.read(c)
 	if err != nil {
-		return Asking{}, g.slowDown(c, err)
+		return Asking{}, g.SlowDown(c, err)
 	}
 	return admit(c, asking), nil
 }
@@ -170,8 +170,9 @@ func (g *Gate) cookieName() string {
 	return CookieName
 }
 
-// slowDown counts a refused credential against its address.
-func (g *Gate) slowDown(c *fiber.Ctx, err error) error {
+// SlowDown counts a refused credential against its address, and answers the refusal: in place of err, when there
+// were too many, that it has to wait.
+func (g *Gate) SlowDown(c *fiber.Ctx, err error) error {
 	if wait := g.failures.Count(c.IP()); wait > 0 {
 		return &engine.Error{Code: "rate_limited", Message: "too many requests without a valid credential",
 			RetryAfterSeconds: int(wait.Seconds()) + 1}

@@ -35,8 +35,17 @@ func (s *Server) guard(route Route) fiber.Handler {
 		if err := s.refuseForgery(c, route); err != nil {
 			return err
 		}
-		return route.Handle(c)
+		err := route.Handle(c)
+		if route.Needs == auth.Public && isUnauthenticated(err) {
+			return s.gate.SlowDown(c, err) // a webhook with a wrong proof
+		}
+		return err
 	}
+}
+
+func isUnauthenticated(err error) bool {
+	var refusal *engine.Error
+	return errors.As(err, &refusal) && refusal.Code == "unauthenticated"
 }
 
 func (s *Server) admit(c *fiber.Ctx, route Route) error {
@@ -59,9 +68,8 @@ func (s *Server) admit(c *fiber.Ctx, route Route) error {
 
 // mayEnterLocally: looking at a page signs the local user in; nothing else does.
 func (s *Server) mayEnterLocally(c *fiber.Ctx, route Route, err error) bool {
-	var refusal *engine.Error
 	return s.gate.Local() && route.Kind == Page && c.Method() == fiber.MethodGet &&
-		c.Get(fiber.HeaderAuthorization) == "" && errors.As(err, &refusal) && refusal.Code == "unauthenticated"
+		c.Get(fiber.HeaderAuthorization) == "" && isUnauthenticated(err)
 }
 
 // refuseForgery: a write by cookie must repeat the session's CSRF token and come from our own pages.

@@ -3,8 +3,7 @@ package web
 // matrix is the table of TestRouteMatrix: method, path, right, and the status that who has the right gets for an
 // empty body and an id or a name that does not exist. Nobody and garbage get 401 (a page may lead to the sign-in), who lacks the
 // right 403. A new route needs a line.
-const matrix = `
-GET    /healthz                                                     public  200
+const matrix = `GET    /healthz                                                     public  200
 GET    /readyz                                                      public  200
 GET    /metrics                                                     public  200
 POST   /api/v1/workflows/validate                                   read    200
@@ -60,6 +59,8 @@ POST   /api/v1/schedules/:id/resume                                 run     404
 POST   /api/v1/schedules/:id/backfill                               run     422
 POST   /api/v1/schedules/:id/backfills/:backfill/cancel             run     404
 GET    /api/v1/me                                                   read    200
+GET    /api/v1/team                                                 read    200
+PATCH  /api/v1/team/policy                                          admin   200
 GET    /api/v1/tokens                                               admin   200
 POST   /api/v1/tokens                                               read    422
 DELETE /api/v1/tokens/:id                                           admin   404
@@ -71,6 +72,8 @@ PUT    /api/v1/connections/:name                                    admin   422
 DELETE /api/v1/connections/:name                                    admin   404
 POST   /api/v1/connections/:name/test                               admin   404
 GET    /api/v1/audit                                                admin   200
+GET    /api/v1/audit.csv                                            admin   200
+GET    /api/v1/audit.ndjson                                         admin   200
 GET    /api/v1/workers                                              read    200
 POST   /api/v1/workers                                              worker  422
 POST   /api/v1/workers/:id/heartbeat                                worker  409

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"weftline/app/auth"
 	"weftline/app/metrics"
 	"weftline/engine"
 	"weftline/engine/enginetest"
@@ -22,6 +23,7 @@ type twins struct {
 	t    *testing.T
 	base string
 	exec func(statement string, args ...any)
+	scan func(into any, query string)
 
 	team map[string]uuid.UUID         // by name
 	ids  map[string]map[string]string // of what each team has: by team, then by parameter of a route
@@ -58,6 +60,12 @@ func newTwins(t *testing.T) *twins {
 		t.Helper()
 		if _, err := pool.Exec(ctxOf(t), statement, args...); err != nil {
 			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	w.scan = func(into any, query string) {
+		t.Helper()
+		if err := pool.QueryRow(ctxOf(t), query).Scan(into); err != nil {
+			t.Fatalf("%s: %v", query, err)
 		}
 	}
 	w.exec("insert into teams (name) values ('other') on conflict do nothing")
@@ -323,6 +331,96 @@ func (w *twins) untouched(team string) {
 			w.t.Errorf("%s of the team %s lacks %s: %s", path, team, field, value)
 		}
 	}
+}
+
+// A repeated request for a token gets the same token, which is kept in no readable form.
+func TestTokensHonourIdempotencyKeys(t *testing.T) {
+	w := newTwins(t)
+	admin := w.as(engine.DefaultTeam, "admin")
+	const request = `{"name": "once", "scopes": ["read"]}`
+	first := admin.must(201, "POST", "/tokens", request, "Idempotency-Key", "k")
+	again := admin.must(201, "POST", "/tokens", request, "Idempotency-Key", "k")
+	if first["id"] != again["id"] || first["token"] != again["token"] || !strings.HasPrefix(fmt.Sprint(first["token"]), "wft_") {
+		t.Errorf("%v, then %v", first, again)
+	}
+	admin.must(409, "POST", "/tokens", `{"name": "other", "scopes": ["read"]}`, "Idempotency-Key", "k")
+	var kept string
+	w.scan(&kept, "select string_agg(answer::text, ' ') from idempotency_keys")
+	if kept == "" || strings.Contains(kept, first["token"].(string)) {
+		t.Errorf("kept: %s", kept)
+	}
+}
+
+// Whoever guesses the proof of a webhook is slowed down.
+func TestFailedProofsOfWebhooksAreThrottled(t *testing.T) {
+	w := newTwins(t)
+	for n := range 400 {
+		request, err := http.NewRequestWithContext(t.Context(), "POST", w.base+"/hooks/"+engine.DefaultTeam+"/twin", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", fmt.Sprint("Bearer guess-", n))
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode == 429 {
+			if response.Header.Get("Retry-After") == "" {
+				t.Error("429 without Retry-After")
+			}
+			return
+		}
+		if response.StatusCode != 401 {
+			t.Fatalf("guess %d: %d", n, response.StatusCode)
+		}
+	}
+	t.Error("400 guesses in a row were all judged")
+}
+
+// A write by cookie must come from our own pages; what a browser says of the request's origin counts.
+func TestWritesFromOtherSitesAreRefused(t *testing.T) {
+	server, _ := newTestServer(t, nil)
+	cookie := []string{"Cookie", auth.CookieName + "=good"}
+	for name, c := range map[string]struct {
+		headers []string
+		want    int
+	}{
+		"our page":            {[]string{"X-CSRF-Token", "csrf-of-good", "Sec-Fetch-Site", "same-origin"}, 422},
+		"another site":        {[]string{"X-CSRF-Token", "csrf-of-good", "Sec-Fetch-Site", "cross-site"}, 403},
+		"a sister site":       {[]string{"X-CSRF-Token", "csrf-of-good", "Sec-Fetch-Site", "same-site"}, 403},
+		"without a token":     {[]string{"Sec-Fetch-Site", "same-origin"}, 403},
+		"a token of another":  {[]string{"X-CSRF-Token", "csrf-of-bad"}, 403},
+		"a form of ours, old": {[]string{"X-CSRF-Token", ""}, 403},
+	} {
+		got := ask(t, server, request{"POST", "/api/v1/executions/bulk", "{}", append(append([]string{}, cookie...), c.headers...)})
+		if got.StatusCode != c.want {
+			t.Errorf("%s: %d, want %d: %.200s", name, got.StatusCode, c.want, got.text)
+		}
+	}
+}
+
+// A header that is too large, or a path that is no text, is refused and the server goes on.
+func TestOversizedHeadersAreRefused(t *testing.T) {
+	server, _ := newTestServer(t, nil)
+	base := listen(t, server)
+	request, err := http.NewRequestWithContext(t.Context(), "GET", base+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Large", strings.Repeat("x", 64<<10))
+	response, err := http.DefaultClient.Do(request)
+	if err == nil {
+		response.Body.Close()
+		if response.StatusCode < 400 {
+			t.Errorf("64 KiB of header: %d", response.StatusCode)
+		}
+	}
+	healthy, err := http.Get(base + "/healthz")
+	if err != nil || healthy.StatusCode != 200 {
+		t.Fatalf("afterwards: %v, %v", healthy, err)
+	}
+	healthy.Body.Close()
 }
 
 // What runs in the background keeps teams apart as well: events, webhooks, schedules, keys of starts, tasks.
