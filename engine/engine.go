@@ -126,9 +126,15 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 	config.MaxConnIdleTime = time.Minute
 	config.ConnConfig.RuntimeParams["application_name"] = "weftline"
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "30000"
+	scope := &teamScope{}
+	config.PrepareConn = scope.prepare
 	db, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	if err := scope.enable(ctx, db, options.Log); err != nil {
+		db.Close()
+		return nil, err
 	}
 	return db, nil
 }

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
 
 	"weftline/engine/execution"
+	"weftline/engine/seal"
 	"weftline/engine/store"
 	"weftline/queries"
 )
@@ -71,4 +73,36 @@ func inputObject(encoded []byte) map[string]any {
 	value, _ := store.DecodeValue(encoded) // was checked when it was stored
 	input, _ := value.(map[string]any)
 	return input
+}
+
+// resealSchedules seals inputs of schedules with the current key, whichever sealed them; those that have it
+// already are not touched.
+func resealSchedules(ctx context.Context, q *queries.Queries, keys *seal.Ring) (changed int, err error) {
+	rows, err := q.SealedSchedules(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the schedules with sealed inputs: %w", err)
+	}
+	for _, row := range rows {
+		sealed, ok := sealedIn(row.Input)
+		if !ok || keys.IsCurrent(sealed.Sealed) {
+			continue
+		}
+		plain, err := keys.Unbox(inputPlace(row.ID), sealed.Sealed)
+		if err != nil {
+			return changed, err
+		}
+		if sealed.Sealed, err = keys.Box(inputPlace(row.ID), plain); err != nil {
+			return changed, err
+		}
+		input, err := json.Marshal(sealed)
+		if err != nil {
+			return changed, err
+		}
+		n, err := q.ResealSchedule(ctx, input, row.ID, string(row.Input))
+		if err != nil {
+			return changed, fmt.Errorf("seal the input of schedule %s again: %w", row.ID, err)
+		}
+		changed += int(n)
+	}
+	return changed, nil
 }

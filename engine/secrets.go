@@ -207,8 +207,12 @@ func (v *Vault) Reseal(ctx context.Context) (changed int, err error) {
 		}
 		changed += int(n)
 	}
+	schedules, err := resealSchedules(ctx, v.q, v.keys)
+	if err != nil {
+		return changed + schedules, err
+	}
 	others, err := store.Reseal(ctx, v.db, v.keys)
-	return changed + others, err
+	return changed + schedules + others, err
 }
 
 // Hide encrypts a text that must be answered again, for Reveal. Without a key it is refused.

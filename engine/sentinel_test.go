@@ -332,11 +332,15 @@ func TestKeyRotationReachesHistories(t *testing.T) {
 	}
 	id := w.start("pay", map[string]any{"card": sentinelInput})
 	w.waiting(id, "hear")
+	schedule, err := w.CreateSchedule(t.Context(), w.who, engine.ScheduleRequest{Workflow: "pay", Every: "1h", Input: map[string]any{"card": sentinelInput}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.stop()
 	w.http = &fakeHTTP{}
 	w.open(func(o *engine.Options) { o.SecretKeys = [][]byte{newer, older} })
 	changed, err := w.Vault().Reseal(t.Context())
-	if err != nil || changed < 2 {
+	if err != nil || changed < 3 {
 		t.Fatalf("%d values, %v", changed, err)
 	}
 	if again, err := w.Vault().Reseal(t.Context()); err != nil || again != 0 {
@@ -349,6 +353,9 @@ func TestKeyRotationReachesHistories(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.ends(id, "completed")
+	if tick, err := w.TriggerSchedule(t.Context(), w.who, schedule.ID); err != nil || tick.Execution == nil {
+		t.Errorf("the schedule after the rotation: %+v, %v", tick, err)
+	}
 	if calls := w.http.made(); len(calls) != 1 || !strings.Contains(fmt.Sprint(calls[0].Input), sentinelInput) {
 		t.Errorf("%+v", calls)
 	}

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/golang-migrate/migrate/v4"
@@ -88,8 +89,14 @@ func up(ctx context.Context, databaseURL string, files fs.FS) error {
 	if err != nil && !errors.Is(err, migrate.ErrNoChange) {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
+	if err := r.target.Run(strings.NewReader(guardTeams)); err != nil {
+		return fmt.Errorf("guard the rows of teams: %w", err)
+	}
 	return ctx.Err()
 }
+
+// guardTeams has every table of a team guarded, those of later migrations too; see 000008.
+const guardTeams = `do $$ begin if to_regproc('guard_teams') is not null then perform guard_teams(); end if; end $$`
 
 // runner holds one connection to the database and the list of files.
 type runner struct {

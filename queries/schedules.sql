@@ -127,3 +127,11 @@ where b.id = @id and b.schedule_id = @schedule_id and s.id = b.schedule_id and s
 -- name: BackfillExists :one
 select exists (select from backfills b join schedules s on s.id = b.schedule_id
     where b.id = @id and s.id = @schedule_id and s.team_id = @team_id);
+
+-- name: SealedSchedules :many
+-- Of all teams: those whose input is sealed.
+select id, input from schedules where input::text like '{"$sealed"%' order by id;
+
+-- name: ResealSchedule :execrows
+-- Unless somebody has changed it meanwhile.
+update schedules set input = @input where id = @id and input::text = @before::text;

@@ -470,6 +470,19 @@ func (q *Queries) RecordTicks(ctx context.Context, scheduleID uuid.UUID, instant
 	return result.RowsAffected(), nil
 }
 
+const resealSchedule = `-- name: ResealSchedule :execrows
+update schedules set input = $1 where id = $2 and input::text = $3::text
+`
+
+// Unless somebody has changed it meanwhile.
+func (q *Queries) ResealSchedule(ctx context.Context, input []byte, iD uuid.UUID, before string) (int64, error) {
+	result, err := q.db.Exec(ctx, resealSchedule, input, iD, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const scheduleByID = `-- name: ScheduleByID :one
 select id, team_id, workflow, place, version, spec, input, paused, planned_at, due_at, running, created_by, created_at, updated_at from schedules where id = $1 and team_id = $2
 `
@@ -494,6 +507,36 @@ func (q *Queries) ScheduleByID(ctx context.Context, iD uuid.UUID, teamID uuid.UU
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const sealedSchedules = `-- name: SealedSchedules :many
+select id, input from schedules where input::text like '{"$sealed"%' order by id
+`
+
+type SealedSchedulesRow struct {
+	ID    uuid.UUID
+	Input []byte
+}
+
+// Of all teams: those whose input is sealed.
+func (q *Queries) SealedSchedules(ctx context.Context) ([]SealedSchedulesRow, error) {
+	rows, err := q.db.Query(ctx, sealedSchedules)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SealedSchedulesRow{}
+	for rows.Next() {
+		var i SealedSchedulesRow
+		if err := rows.Scan(&i.ID, &i.Input); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setBackfillProgress = `-- name: SetBackfillProgress :exec

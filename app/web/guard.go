@@ -63,6 +63,7 @@ func (s *Server) admit(c *fiber.Ctx, route Route) error {
 	if !auth.May(asking.Who, route.Needs) {
 		return engine.Refuse("forbidden", "this needs the right "+string(route.Needs)+", which "+asking.User+" does not have here")
 	}
+	c.SetUserContext(engine.InTeam(c.UserContext(), asking.Team))
 	return nil
 }
 

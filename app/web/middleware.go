@@ -97,6 +97,9 @@ func setPolicies(c *fiber.Ctx) {
 	c.Set("Cross-Origin-Opener-Policy", "same-origin")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 	c.Set(fiber.HeaderPermissionsPolicy, "camera=(), geolocation=(), microphone=(), payment=()")
+	if c.Protocol() == "https" { // by itself or by the proxy before it; browsers heed it over TLS only
+		c.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
+	}
 	if !strings.HasPrefix(c.Path(), staticPrefix) {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 	}

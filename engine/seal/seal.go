@@ -109,6 +109,11 @@ func (r *Ring) Box(place string, value []byte) ([]byte, error) {
 // IsBox reports whether a stored value is sealed.
 func IsBox(stored []byte) bool { return bytes.HasPrefix(stored, mark) }
 
+// IsCurrent reports whether a box was sealed with the key that seals now.
+func (r *Ring) IsCurrent(box []byte) bool {
+	return !r.Empty() && len(box) >= len(mark)+idSize && IsBox(box) && [idSize]byte(box[len(mark):len(mark)+idSize]) == r.keys[0].id
+}
+
 // Unbox opens a box; what is none is answered as it is.
 func (r *Ring) Unbox(place string, stored []byte) ([]byte, error) {
 	if !IsBox(stored) {
