@@ -3,7 +3,8 @@ package web
 // matrix is the table of TestRouteMatrix: method, path, right, and the status that who has the right gets for an
 // empty body and an id or a name that does not exist. Nobody and garbage get 401 (a page may lead to the sign-in), who lacks the
 // right 403. A new route needs a line.
-const matrix = `GET    /healthz                                                     public  200
+const matrix = `
+GET    /healthz                                                     public  200
 GET    /readyz                                                      public  200
 GET    /metrics                                                     public  200
 POST   /api/v1/workflows/validate                                   read    200
@@ -18,6 +19,8 @@ GET    /api/v1/workflows/:name/versions/:version                    read    404
 POST   /api/v1/workflows/:name/versions/:version/restore            author  404
 GET    /api/v1/workflows/:name/diff                                 read    404
 POST   /api/v1/workflows/:name/plan                                 read    404
+GET    /api/v1/workflows/:name/tests                                read    404
+POST   /api/v1/workflows/:name/tests/run                            read    404
 GET    /api/v1/schema/workflow.json                                 public  200
 GET    /api/v1/openapi.json                                         public  200
 POST   /api/v1/workflows/:name/executions                           run     404
@@ -74,6 +77,17 @@ POST   /api/v1/connections/:name/test                               admin   404
 GET    /api/v1/audit                                                admin   200
 GET    /api/v1/audit.csv                                            admin   200
 GET    /api/v1/audit.ndjson                                         admin   200
+GET    /api/v1/sessions                                             read    200
+DELETE /api/v1/sessions/:id                                         read    404
+GET    /api/v1/access                                               read    200 404
+POST   /api/v1/access/try                                           admin   409
+GET    /api/v1/access/check                                         admin   409
+GET    /api/v1/people                                               admin   200
+PUT    /api/v1/people/:id/roles                                     admin   404
+POST   /api/v1/people/:id/block                                     admin   404
+POST   /api/v1/people/:id/unblock                                   admin   404
+POST   /api/v1/people/:id/sign-out                                  admin   404
+POST   /api/v1/people/:id/relink                                    admin   404
 GET    /api/v1/workers                                              read    200
 POST   /api/v1/workers                                              worker  422
 POST   /api/v1/workers/:id/heartbeat                                worker  409
@@ -124,4 +138,21 @@ GET    /settings                                                    read    200
 POST   /settings/appearance                                         read    303
 POST   /settings/tokens                                             read    422
 POST   /settings/tokens/:id/revoke                                  read    404
+GET    /login                                                       public  303
+GET    /login/:provider                                             public  404
+GET    /login/:provider/callback                                    public  404
+POST   /login/:provider/backchannel                                 public  404
+POST   /logout                                                      read    409
+GET    /account                                                     read    200
+POST   /account/team                                                read    404
+POST   /account/sessions/:id/revoke                                 read    404
+GET    /access                                                      read    200 404
+POST   /access/try                                                  admin   409
+GET    /access/check                                                admin   200
+GET    /people                                                      admin   200
+POST   /people/:id/roles                                            admin   404
+POST   /people/:id/block                                            admin   404
+POST   /people/:id/unblock                                          admin   404
+POST   /people/:id/sign-out                                         admin   404
+POST   /people/:id/relink                                           admin   404
 `

@@ -25,8 +25,9 @@ type twins struct {
 	exec func(statement string, args ...any)
 	scan func(into any, query string)
 
-	team map[string]uuid.UUID         // by name
-	ids  map[string]map[string]string // of what each team has: by team, then by parameter of a route
+	team   map[string]uuid.UUID         // by name
+	person map[string]string            // the last one of each team
+	ids    map[string]map[string]string // of what each team has: by team, then by parameter of a route
 }
 
 // twinTeams are the default team and the other one.
@@ -55,7 +56,7 @@ func newTwins(t *testing.T) *twins {
 		e.Close(ctxOf(t))
 		<-ran
 	})
-	w := &twins{t: t, base: listen(t, server), team: map[string]uuid.UUID{}, ids: map[string]map[string]string{}}
+	w := &twins{t: t, base: listen(t, server), team: map[string]uuid.UUID{}, person: map[string]string{}, ids: map[string]map[string]string{}}
 	w.exec = func(statement string, args ...any) {
 		t.Helper()
 		if _, err := pool.Exec(ctxOf(t), statement, args...); err != nil {
@@ -93,6 +94,7 @@ func (w *twins) people(team string) {
 	for _, role := range roles {
 		user := uuid.New()
 		w.exec("insert into users (id, name) values ($1, $2)", user, team+"-"+role)
+		w.person[team] = user.String()
 		w.exec("insert into memberships (team_id, user_id, roles, groups) values ($1, $2, $3, '{people}')", w.team[team], user, []string{role})
 		token(team+":"+role, []string{"admin"}, &user, nil)
 	}
@@ -138,7 +140,7 @@ func (w *twins) furnish(team string) {
 	}
 	token := admin.must(201, "POST", "/tokens", `{"name": "`+mark+`", "scopes": ["read"]}`)["id"].(string)
 	w.ids[team] = map[string]string{"executions": execution, "tasks": tasks[0].(map[string]any)["id"].(string),
-		"schedules": schedule, "backfills": backfill, "tokens": token}
+		"schedules": schedule, "backfills": backfill, "tokens": token, "people": w.person[team]}
 }
 
 // fill puts ids into the address of a route: after executions/ that of an execution, and so on. Nothing is
@@ -244,7 +246,7 @@ func TestRouteMatrix(t *testing.T) {
 			expect(role, engine.DefaultTeam+":"+role, allowed(slices.Contains(may.roles, role), line.status))
 		}
 		for _, scope := range scopes {
-			expect("scope "+scope, engine.DefaultTeam+":scope-"+scope, allowed(slices.Contains(may.scopes, scope), line.status))
+			expect("scope "+scope, engine.DefaultTeam+":scope-"+scope, allowed(slices.Contains(may.scopes, scope), line.account))
 		}
 	}
 	for name := range lines {
@@ -260,25 +262,30 @@ func allowed(may bool, status int) int {
 }
 
 type matrixLine struct {
-	right  string
-	status int
+	right   string
+	status  int // of a person
+	account int // of a service account
 }
 
 // matrixLines reads the table: method, path, right, and the status that who has the right gets for an empty
-// body, an id that does not exist and the name "nothing".
+// body, an id that does not exist and the name "nothing"; a second status is what a service account gets.
 func matrixLines(t *testing.T) map[string]matrixLine {
 	t.Helper()
 	lines := map[string]matrixLine{}
 	for text := range strings.Lines(matrix) {
-		var method, path, right string
-		var status int
+		var method, path string
+		var line matrixLine
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		if n, err := fmt.Sscan(text, &method, &path, &right, &status); n != 4 {
+		n, err := fmt.Sscan(text, &method, &path, &line.right, &line.status, &line.account)
+		if n < 4 {
 			t.Fatalf("%q: %v", text, err)
 		}
-		lines[method+" "+path] = matrixLine{right, status}
+		if n == 4 {
+			line.account = line.status
+		}
+		lines[method+" "+path] = line
 	}
 	return lines
 }
