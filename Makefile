@@ -6,7 +6,7 @@ NPM_CI   := npm ci --ignore-scripts --no-audit --no-fund
 GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-go test-islands test-browser check check-format check-go \
+.PHONY: help run demo build test test-go test-islands test-browser check check-format check-go \
         check-generated check-types generate templ sqlc bundle bench bench-ui fmt
 
 help:
@@ -15,6 +15,11 @@ help:
 run: ## start Weftline on http://127.0.0.1:8080 (ARGS="--addr …" for more)
 	@if [ -z "$$DATABASE_URL" ]; then .ci/need postgres || true; fi
 	go run ./app serve $(ARGS)
+
+demo: e2e/node_modules build ## Weftline with an identity provider and five people to sign in as
+	@.ci/need node
+	@if [ -z "$$DATABASE_URL" ]; then .ci/need postgres; fi
+	node e2e/demo.mjs
 
 build: ## the binary: bin/weftline
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/weftline ./app

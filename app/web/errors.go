@@ -27,7 +27,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if failure.Status >= fiber.StatusInternalServerError && failure.Code == "internal" {
 		s.log.Error("request failed", "request", failure.RequestID, "method", c.Method(), "path", c.Path(), "error", err)
 	}
-	if failure.Code == "unauthenticated" && s.gate.ByProvider() && sendToLogin(c) {
+	if failure.Code == "unauthenticated" && s.gate.ByProvider() && s.sendToLogin(c) {
 		return nil
 	}
 	if !wantsPage(c) {

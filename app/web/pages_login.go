@@ -46,7 +46,7 @@ func (p *Pages) bare(c *fiber.Ctx, title string) ui.Page {
 // login lets a person choose a provider. In local mode there is nothing to choose.
 func (p *Pages) login(c *fiber.Ctx) error {
 	if p.Login == nil {
-		return seeOther(c, "/")
+		return seeOther(c, login.SafeReturn(c.Query("return")))
 	}
 	view := loginview.View{Return: login.SafeReturn(c.Query("return")), SignedOut: c.Query("out") != "", Expired: c.Query("expired") != ""}
 	for _, choice := range p.Login.Choices(c.UserContext()) {
@@ -209,12 +209,13 @@ func (p *Pages) backchannel(c *fiber.Ctx) error {
 
 // sendToLogin leads a browser to the sign-in: by a header where htmx would put the page into a part, by a
 // redirect elsewhere. Programs get their refusal; it answers false.
-func sendToLogin(c *fiber.Ctx) bool {
+func (s *Server) sendToLogin(c *fiber.Ctx) bool {
+	hadSession := s.gate.SessionOf(c) != ""
 	if strings.HasPrefix(c.Path(), "/api/") || c.Get(fiber.HeaderAuthorization) != "" {
 		return false
 	}
 	if c.Get("HX-Request") == "true" {
-		c.Set("HX-Redirect", loginAddress(pathOfPage(c.Get("HX-Current-URL"))))
+		c.Set("HX-Redirect", loginAddress(pathOfPage(c.Get("HX-Current-URL")), hadSession))
 		c.Status(fiber.StatusUnauthorized)
 		return true
 	}
@@ -225,7 +226,7 @@ func sendToLogin(c *fiber.Ctx) bool {
 	if c.Method() != fiber.MethodGet {
 		from = pathOfPage(c.Get(fiber.HeaderReferer))
 	}
-	c.Location(loginAddress(from))
+	c.Location(loginAddress(from, hadSession))
 	c.Status(fiber.StatusSeeOther)
 	return true
 }
@@ -238,12 +239,17 @@ func pathOfPage(address string) string {
 	return u.RequestURI()
 }
 
-func loginAddress(returnPath string) string {
-	address := "/login?expired=1"
+// loginAddress leads back to where the person was. expired says that they were signed in before.
+func loginAddress(returnPath string, expired bool) string {
+	query := url.Values{}
 	if path := login.SafeReturn(returnPath); path != "/" {
-		address += "&return=" + url.QueryEscape(path)
-	} else {
-		address = "/login"
+		query.Set("return", path)
 	}
-	return address
+	if expired {
+		query.Set("expired", "1")
+	}
+	if len(query) == 0 {
+		return "/login"
+	}
+	return "/login?" + query.Encode()
 }

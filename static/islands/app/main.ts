@@ -3,7 +3,7 @@
 // when it does not run.
 
 import htmx from 'htmx.org';
-import { follow, updated } from '../live';
+import { follow, saySignedOut, updated } from '../live';
 import { editForms, guardSubmits } from './forms';
 import { keys } from './keys';
 import { popovers } from './popovers';
@@ -21,6 +21,7 @@ keys();
 editForms(htmx);
 guardSubmits();
 freshTimes();
+saySignedOut();
 follow();
 document.addEventListener(updated, freshTimes);
 document.addEventListener('htmx:afterSwap', freshTimes);

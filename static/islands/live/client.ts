@@ -1,7 +1,8 @@
 // One socket a page, shared by whatever is live on it. Without a socket the page asks
 // over HTTP every few seconds and says that it is stale.
 
-import { effectOf, isFinal, retryDelay, type Frame } from './protocol';
+import { signedOut } from './parts';
+import { authExpired, effectOf, isFinal, retryDelay, type Frame } from './protocol';
 
 export interface Watch {
   topic: string;
@@ -92,6 +93,7 @@ export class LiveClient {
 
   private lost(code: number): void {
     this.socket = null;
+    if (code === authExpired) document.dispatchEvent(new CustomEvent(signedOut));
     if (this.closed || isFinal(code)) return;
     this.grace ||= window.setTimeout(() => this.stale(), graceMs);
     window.setTimeout(() => this.connect(), retryDelay(this.tries++, Math.random()));

@@ -1,7 +1,7 @@
 // What pages and islands use of the live protocol: one client, and pages that follow it.
 
 import { LiveClient } from './client';
-import { refresh, remember } from './parts';
+import { refresh, remember, signedOut } from './parts';
 
 export { refresh, updated } from './parts';
 
@@ -32,6 +32,20 @@ export class Refresher {
   }
 }
 
+/** Says that the session is over, on the page as it is: what was typed stays readable and can be copied. */
+export function saySignedOut(): void {
+  document.addEventListener(signedOut, () => {
+    const notice = document.getElementById('stale-notice');
+    if (!notice || notice.dataset.signedOut) return;
+    notice.dataset.signedOut = 'true';
+    const link = document.createElement('a');
+    link.href = `/login?return=${encodeURIComponent(location.pathname + location.search)}`;
+    link.textContent = 'Sign in again';
+    notice.replaceChildren('Your session has ended, so this page no longer changes. ', link);
+    notice.hidden = false;
+  });
+}
+
 /** Follows every element with data-live: topic, address of the page, seq if the topic has one. */
 export function follow(root: ParentNode = document): void {
   remember(root);
@@ -50,6 +64,6 @@ export function follow(root: ParentNode = document): void {
 
 function showStale(element: HTMLElement, stale: boolean): void {
   const notice = document.getElementById('stale-notice');
-  if (notice) notice.hidden = !stale;
+  if (notice && !notice.dataset.signedOut) notice.hidden = !stale;
   element.toggleAttribute('data-is-stale', stale);
 }

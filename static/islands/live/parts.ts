@@ -10,12 +10,16 @@ export function remember(root: ParentNode = document): void {
   for (const part of root.querySelectorAll('[data-part]')) said.set(part, essence(part));
 }
 
+/** The session is over: nothing on the page moves any more. */
+export const signedOut = 'weftline:signed-out';
+
 /** Reads the address and updates every part of this page; answers false when it could not be read. */
 export async function refresh(address: string): Promise<boolean> {
   let text: string;
   try {
     const answer = await fetch(address, { headers: { Accept: 'text/html' }, credentials: 'same-origin' });
-    if (!answer.ok) return false;
+    if (answer.redirected && new URL(answer.url).pathname === '/login') document.dispatchEvent(new CustomEvent(signedOut));
+    if (!answer.ok || answer.redirected) return false;
     text = await answer.text();
   } catch {
     return false;

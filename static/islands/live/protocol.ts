@@ -48,6 +48,8 @@ export function retryDelay(tries: number, dice: number): number {
   return longest / 2 + (longest / 2) * dice;
 }
 
+export const authExpired = 4401; // close code: the session or token is over
+
 /** Closed for good: asking again would not help. */
 export function isFinal(code: number): boolean {
   return code === 4403 || code === 4404;
