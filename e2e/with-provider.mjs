@@ -44,7 +44,7 @@ export async function startApplication({ binary, port, data, issuer, env = {} })
 function providerOf(issuer) {
   return {
     id: "demo",
-    name: "the demo provider",
+    name: "Demo",
     issuer,
     clientID: "weftline",
     clientSecret: "a-client-secret-for-the-demo-only",

@@ -166,7 +166,7 @@ func (s *Service) groups(ctx context.Context, c *Check, p *provider) {
 	case len(last.Groups) == 0:
 		c.add("Groups", Warn, "The last sign-in came without any group in the claim "+p.GroupsClaim+".", fix)
 	default:
-		c.add("Groups", Good, fmt.Sprintf("The last sign-in came with %d in the claim %s; %d rules matched.", len(last.Groups), p.GroupsClaim, len(last.Matches)), "")
+		c.add("Groups", Good, fmt.Sprintf("Groups with the last sign-in, in the claim %s: %d. Rules that matched: %d.", p.GroupsClaim, len(last.Groups), len(last.Matches)), "")
 	}
 }
 
