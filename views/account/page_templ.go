@@ -306,7 +306,7 @@ func sessions(v View) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<section class=\"card\" aria-labelledby=\"sessions-title\"><h2 id=\"sessions-title\">Your sessions</h2><p class=\"help\">End one that you do not know. Its pages stop within a second.</p><div class=\"table-scroll\"><table class=\"list\"><caption class=\"visually-hidden\">Sessions</caption> <thead><tr><th scope=\"col\">Browser</th><th scope=\"col\">Team</th><th scope=\"col\">Last used</th><th scope=\"col\">Signed in</th><th scope=\"col\">Ends</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<section class=\"card\" aria-labelledby=\"sessions-title\"><h2 id=\"sessions-title\">Your sessions</h2><p class=\"help\">End one that you do not know. Its pages stop within a second.</p><div class=\"table-scroll\"><table class=\"list\"><caption class=\"visually-hidden\">Sessions</caption> <thead><tr><th scope=\"col\">Browser</th><th scope=\"col\">Team</th><th scope=\"col\">Last used</th><th scope=\"col\" class=\"wide-only\">Signed in</th><th scope=\"col\">Ends</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -371,7 +371,7 @@ func sessions(v View) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "</td><td>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "</td><td class=\"wide-only\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
