@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -36,10 +37,28 @@ func (p *Pages) workers(c *fiber.Ctx) error {
 func workerRow(worker engine.Worker) workersview.Worker {
 	return workersview.Worker{
 		Name: worker.Hostname, Version: worker.Version, Place: strings.TrimSpace(worker.Region + " " + worker.Zone),
-		Look: state.Of(worker.State), Active: worker.Active, Concurrency: worker.Concurrency,
+		Look: state.Of(worker.State), Remote: worker.Kind == "remote", Active: worker.Active, Concurrency: worker.Concurrency,
+		Leases: worker.Leases, Waiting: worker.QueueLength, Machine: machine(worker), Usage: usage(worker), Queues: worker.Queues,
 		Activities: worker.Activities, Labels: labelPairs(worker.Labels),
-		StartedAt: worker.StartedAt, SeenAt: worker.LastHeartbeat,
+		SeenAt: worker.LastHeartbeat,
 	}
+}
+
+// machine says what a worker runs on, as far as it told.
+func machine(worker engine.Worker) string {
+	var parts []string
+	if worker.CPU > 0 {
+		parts = append(parts, fmt.Sprintf("%d × %s", worker.CPU, cmp.Or(worker.Architecture, "core")))
+	}
+	if worker.Memory > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f GiB", float64(worker.Memory)/(1<<30)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// usage is how much of its machine a worker takes.
+func usage(worker engine.Worker) string {
+	return fmt.Sprintf("%.0f %% CPU, %.0f %% memory", 100*worker.CPUUsage, 100*worker.MemoryUsage)
 }
 
 func lane(row engine.QueueRow) workersview.Lane {

@@ -19,10 +19,14 @@ type View struct {
 type Worker struct {
 	Name, Version, Place string // host, build, region and zone
 	Look                 state.Look
+	Remote               bool // it polls over HTTP
 	Active, Concurrency  int
+	Leases, Waiting      int // what it holds; attempts that wait in it for a slot
+	Machine, Usage       string
+	Queues               []string
 	Activities           []string
 	Labels               []string
-	StartedAt, SeenAt    time.Time
+	SeenAt               time.Time
 }
 
 // Lane is one line of the queue.
