@@ -271,6 +271,7 @@ func (e *Engine) Services() *Connections { return e.services }
 
 // heard takes a hint of another replica.
 func (e *Engine) heard(hint notify.Hint) {
+	e.bus.SetPeers(true)
 	e.pool.Heard(hint)
 	if slices.ContainsFunc(hint.Changes, func(c notify.Change) bool { return c.Access }) {
 		e.identity.known.clear()

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -166,5 +167,70 @@ func TestARollingRestartInterruptsNothing(t *testing.T) {
 	}
 	if n := made.Load(); n != 480 {
 		t.Errorf("%d attempts of 480 activities", n)
+	}
+}
+
+// forEach is a loop over a list, whose items are http activities.
+const forEach = `
+  input: {type: object, properties: {list: {type: array}}}
+  limits: {maxParallel: 300}
+  activities:
+    - id: each
+      type: for_each
+      for_each: {items: inputs.list, maxConcurrent: 300, activity: {type: http, inputs: {url: "https://example.com"}}}
+`
+
+// spread runs a loop of n items on replicas of four slots and answers how many items each replica made.
+func spread(t *testing.T, n int, change ...func(*engine.Options)) []int {
+	change = append(change, func(o *engine.Options) { o.Concurrency = 4 })
+	w := newWorld(t, change...)
+	fleet := []*world{w, w.beside(change...), w.beside(change...)}
+	var both sync.Map
+	for _, replica := range fleet {
+		replica.http.answers(func(_ context.Context, call activity.Call) activity.Outcome {
+			if _, twice := both.LoadOrStore(call.Item, true); twice {
+				t.Errorf("item %s was made twice", call.Item)
+			}
+			time.Sleep(50 * time.Millisecond) // an activity that takes its time
+			return activity.Outcome{Value: map[string]any{"status": int64(200)}}
+		})
+	}
+	w.publish("each", forEach)
+	w.eventually("the replicas know each other", func() bool {
+		workers, err := w.Workers(t.Context(), w.who)
+		if err != nil || len(workers) != 3 {
+			return false
+		}
+		newest := slices.MaxFunc(workers, func(a, b engine.Worker) int { return a.StartedAt.Compare(b.StartedAt) })
+		return !slices.ContainsFunc(workers, func(one engine.Worker) bool { return one.LastHeartbeat.Before(newest.StartedAt) })
+	})
+	list := make([]any, n)
+	for i := range list {
+		list[i] = i
+	}
+	detail := w.ends(w.start("each", map[string]any{"list": list}), "completed")
+	if outputs, _ := detail.Activities["each"].Output.(map[string]any); outputs["completed"] != int64(n) {
+		t.Errorf("%v items completed", outputs["completed"])
+	}
+	counts := make([]int, len(fleet))
+	for i, replica := range fleet {
+		counts[i] = len(replica.http.made())
+	}
+	return counts
+}
+
+// Items beyond the owner's slots run on the others, each once, and the owner alone writes the history.
+func TestItemsBeyondTheSlotsAreShared(t *testing.T) {
+	counts := spread(t, 120)
+	if counts[0]+counts[1]+counts[2] != 120 || counts[0] < 10 || counts[1] < 10 || counts[2] < 10 {
+		t.Errorf("the replicas made %v items", counts)
+	}
+}
+
+// With work stealing off everything stays with the owner.
+func TestWorkStealingCanBeOff(t *testing.T) {
+	counts := spread(t, 40, func(o *engine.Options) { o.KeepsWork = true })
+	if slices.Max(counts) != 40 {
+		t.Errorf("the replicas made %v items", counts)
 	}
 }

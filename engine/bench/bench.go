@@ -14,13 +14,15 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine"
+	"weftline/engine/activity"
 	"weftline/engine/execution"
+	"weftline/engine/flow"
 )
 
 // Options of one measurement. DatabaseURL is a migrated database of its own.
 type Options struct {
 	DatabaseURL string
-	Workload    string // linear20, single, fanout100, latency
+	Workload    string // linear20, single, fanout100, fanout-items, latency
 	Mode        string // server, local_sync, local_async
 	Instances   int    // 0 = the workload's own number
 	Workers     int    // with Concurrency: the attempts at one time
@@ -58,22 +60,49 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	if options.Instances == 0 {
 		options.Instances = load.instances
 	}
-	e, err := engine.Open(ctx, engine.Options{DatabaseURL: options.DatabaseURL, Mode: options.Mode, Version: options.Version,
-		Concurrency: options.Workers * options.Concurrency, Log: options.Log})
+	e, stop, err := open(ctx, load, options)
 	if err != nil {
 		return Result{}, err
 	}
-	running := make(chan error, 1)
-	go func() { running <- e.Run(ctx) }()
-	defer func() {
-		e.Close(context.WithoutCancel(ctx))
-		<-running
-	}()
+	defer stop()
 	m, err := newMeasurement(ctx, e, load, options)
 	if err != nil {
 		return Result{}, err
 	}
 	return m.run(ctx)
+}
+
+// open starts the workers: all in one replica, or each as one of its own where the workload says so. The first
+// one is asked.
+func open(ctx context.Context, load workload, options Options) (first *engine.Engine, stop func(), err error) {
+	replicas, slots := 1, options.Workers*options.Concurrency
+	if load.apart {
+		replicas, slots = options.Workers, options.Concurrency
+	}
+	var stops []func()
+	stop = func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+	for range replicas {
+		kinds := activity.NewRegistry()
+		kinds.Register(flow.TypeHTTP, pause{})
+		e, err := engine.Open(ctx, engine.Options{DatabaseURL: options.DatabaseURL, Mode: options.Mode, Version: options.Version,
+			Concurrency: slots, Activities: kinds, Log: options.Log})
+		if err != nil {
+			stop()
+			return nil, nil, err
+		}
+		running := make(chan error, 1)
+		go func() { running <- e.Run(ctx) }()
+		stops = append(stops, func() {
+			e.Close(context.WithoutCancel(ctx))
+			<-running
+		})
+		first = e
+	}
+	return first, stop, nil
 }
 
 // measurement is one workload on one engine.

@@ -1,10 +1,14 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	"weftline/engine/activity"
 )
 
 const workflowName = "bench"
@@ -17,13 +21,15 @@ type workload struct {
 	starters  int // starts at one time
 	warmUp    int
 	alone     bool // the next one starts only when the one before has ended
+	apart     bool // each worker is a replica of its own
 }
 
 var workloads = map[string]workload{
-	"linear20":  {text: linear(20), instances: 1000, steps: 20, starters: 64, warmUp: 50},
-	"single":    {text: linear(1), instances: 10000, steps: 1, starters: 64, warmUp: 200},
-	"fanout100": {text: fanOut(100), instances: 200, steps: 102, starters: 16, warmUp: 5},
-	"latency":   {text: linear(1), instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
+	"linear20":     {text: linear(20), instances: 1000, steps: 20, starters: 64, warmUp: 50},
+	"single":       {text: linear(1), instances: 10000, steps: 1, starters: 64, warmUp: 200},
+	"fanout100":    {text: fanOut(100), instances: 200, steps: 102, starters: 16, warmUp: 5},
+	"fanout-items": {text: forEach, instances: 3, steps: 1000, starters: 1, warmUp: 1, alone: true, apart: true},
+	"latency":      {text: linear(1), instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
 }
 
 // Workloads are the names that Run knows.
@@ -46,6 +52,28 @@ spec:
   limits: {maxParallel: 200}
   activities:
 `
+
+// forEach is a loop over 1,000 items of 100 ms.
+func forEach() string {
+	return strings.Replace(head, "maxParallel: 200", "maxParallel: 400", 1) + `    - id: each
+      type: for_each
+      for_each:
+        items: [` + strings.TrimSuffix(strings.Repeat("1, ", 1000), ", ") + `]
+        maxConcurrent: 400
+        activity: {type: http, inputs: {url: "http://127.0.0.1/"}}
+`
+}
+
+// pause is an http activity that takes 100 ms and no processor time.
+type pause struct{}
+
+func (pause) Run(ctx context.Context, _ activity.Call) activity.Outcome {
+	select {
+	case <-time.After(100 * time.Millisecond):
+	case <-ctx.Done():
+	}
+	return activity.Outcome{Value: map[string]any{"status": int64(200), "headers": map[string]any{}, "body": nil, "file": nil}}
+}
 
 // linear makes steps in line, each adding a key to the context.
 func linear(steps int) func() string {

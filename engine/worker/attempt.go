@@ -30,7 +30,15 @@ type attempt struct {
 	cancel   context.CancelFunc
 	began    atomic.Int64 // database time in milliseconds since 1970; 0 = it waits for a slot
 	recorded bool         // its start is in the history
+	state    atomic.Int32
 }
+
+// States of an attempt: it waits for a slot, has one, or was left to another worker.
+const (
+	waits int32 = iota
+	runs
+	lent
+)
 
 // finished is the end of an attempt on its way to the driver.
 type finished struct {
@@ -74,6 +82,7 @@ func (d *driver) start(pending []execution.Work) (more bool, err error) {
 			if err := d.launch(w); err != nil {
 				return more, err
 			}
+			d.lendLater()
 			continue
 		}
 		more = true
@@ -169,6 +178,9 @@ func (d *driver) attempt(ctx context.Context, a *attempt, call activity.Call, un
 		return result
 	}
 	defer d.pool.freeSlot()
+	if !a.state.CompareAndSwap(waits, runs) {
+		return result
+	}
 	result.StartedAt = d.now()
 	a.began.Store(result.StartedAt.UnixMilli())
 	defer time.AfterFunc(startedAfter, func() { signal(d.startDue) }).Stop()

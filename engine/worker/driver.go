@@ -43,6 +43,8 @@ type driver struct {
 	unsaved  unsaved
 	attempts map[attemptKey]*attempt
 	away     map[store.WorkKey]bool // attempts that others make
+	lent     map[store.WorkKey]bool // those of them that waited for a slot here
+	lendAt   time.Time              // when what waits for a slot is offered; zero = nothing is planned
 	stepped  bool                   // an activity ended since it was claimed
 	saved    checkpointing
 }
@@ -260,6 +262,9 @@ func (d *driver) wait() error {
 	case <-d.startDue:
 		return d.recordStarts()
 	case <-due:
+		if err := d.lend(); err != nil {
+			return err
+		}
 		return d.lookBeforeDue()
 	}
 }
@@ -302,6 +307,9 @@ func (d *driver) nextInstant() (time.Duration, bool) {
 	}
 	if len(d.unsaved.events) > 0 {
 		sooner(d.flushEvery() - time.Since(d.unsaved.since))
+	}
+	if !d.lendAt.IsZero() {
+		sooner(time.Until(d.lendAt))
 	}
 	if d.pool.suspended() {
 		sooner(suspendedLook)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"weftline/engine/notify"
 	"weftline/engine/queue"
 )
 
@@ -24,6 +25,7 @@ func (p *Pool) Beat(ctx context.Context, peers func(bool)) {
 		case err == nil:
 			p.acked.Store(sent.UnixNano())
 			peers(alive > 1)
+			p.meet(alive > 1)
 			p.renewErrands(ctx)
 			pause = queue.Heartbeat
 		case ctx.Err() == nil:
@@ -38,6 +40,13 @@ func (p *Pool) Beat(ctx context.Context, peers func(bool)) {
 			return
 		case <-time.After(pause):
 		}
+	}
+}
+
+// meet notes whether other replicas are alive, and makes itself known to those that were alone.
+func (p *Pool) meet(others bool) {
+	if p.peers.Swap(others) != others && others {
+		p.Hint(notify.Hint{Ready: true})
 	}
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"slices"
+	"time"
 
 	"weftline/engine/activity"
 	"weftline/engine/execution"
@@ -11,6 +12,55 @@ import (
 
 func workKey(w execution.Work) store.WorkKey {
 	return store.WorkKey{Activity: w.Activity, Item: w.Item, Compensating: w.Compensating, Attempt: w.Attempt}
+}
+
+// offerAfter is how long an attempt waits for a slot before it is offered: what runs sooner is not worth a row.
+const offerAfter = 25 * time.Millisecond
+
+// shares reports whether what waits for a slot here could run elsewhere.
+func (p *Pool) shares() bool { return p.Shares && p.peers.Load() }
+
+// keeps is how many waiting attempts of an execution a worker keeps for its own next free slots.
+func (p *Pool) keeps() int { return max(1, p.Worker.Concurrency/4) }
+
+// lendLater plans to offer what will still wait for a slot after a moment.
+func (d *driver) lendLater() {
+	if d.lendAt.IsZero() && d.pool.shares() && len(d.attempts) > d.pool.keeps() {
+		d.lendAt = time.Now().Add(offerAfter)
+	}
+}
+
+// lend offers the attempts that wait for a slot of this worker, except as many as its next free slots will take.
+// The owner stays with the execution until they come back: they are short, or the worker that has them is lost.
+func (d *driver) lend() error {
+	if d.lendAt.IsZero() || time.Now().Before(d.lendAt) {
+		return nil
+	}
+	d.lendAt = time.Time{}
+	kept := d.pool.keeps()
+	for _, w := range execution.Pending(d.exec.Definition.Workflow, d.exec.State) {
+		a := d.attempts[keyOf(w)]
+		if a == nil || a.recorded || a.state.Load() != waits {
+			continue
+		}
+		if kept > 0 {
+			kept--
+			continue
+		}
+		if !a.state.CompareAndSwap(waits, lent) {
+			continue
+		}
+		a.cancel()
+		delete(d.attempts, keyOf(w))
+		if err := d.offer(w); err != nil {
+			return err
+		}
+		if d.lent == nil {
+			d.lent = map[store.WorkKey]bool{}
+		}
+		d.lent[workKey(w)] = true
+	}
+	return nil
 }
 
 // expectElsewhere notes the attempts that others made when this process claimed the execution.
@@ -40,7 +90,9 @@ func (d *driver) isAway(activity, item string) bool {
 // cameBack notes that an attempt that was away has a result.
 func (d *driver) cameBack(r *execution.Result) {
 	if r != nil && len(d.away) > 0 {
-		delete(d.away, store.WorkKey{Activity: r.Activity, Item: r.Item, Compensating: r.Compensating, Attempt: r.Attempt})
+		key := store.WorkKey{Activity: r.Activity, Item: r.Item, Compensating: r.Compensating, Attempt: r.Attempt}
+		delete(d.away, key)
+		delete(d.lent, key)
 	}
 }
 
@@ -58,6 +110,7 @@ func (d *driver) withdraw(wanted map[attemptKey]bool) {
 	for key := range d.away {
 		if !still[key] {
 			delete(d.away, key)
+			delete(d.lent, key)
 			d.unsaved.withdraw = append(d.unsaved.withdraw, key)
 			d.unsaved.must = true
 		}

@@ -80,6 +80,7 @@ type Pool struct {
 	running   sync.WaitGroup                   // drivers
 	held      map[uuid.UUID]context.CancelFunc // leases of attempts that it makes for other owners
 	queued    atomic.Int64                     // attempts that wait for a slot
+	peers     atomic.Bool                      // other replicas are alive
 	offered   atomic.Bool                      // there may be more work of others than was taken
 	labels    map[string]string
 	abilities []string
@@ -257,6 +258,7 @@ func (p *Pool) Heard(hint notify.Hint) {
 		}
 	}
 	p.mu.Unlock()
+	p.peers.Store(true)
 	if hint.Ready {
 		p.look()
 	}

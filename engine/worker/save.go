@@ -46,7 +46,7 @@ func (d *driver) saveOrLeave(pending []execution.Work) (left bool, err error) {
 // leave says how to leave the execution, nil to go on with it.
 func (d *driver) leave(pending []execution.Work) *store.Leave {
 	switch {
-	case len(d.attempts) > 0:
+	case len(d.attempts) > 0, len(d.lent) > 0 && !d.pool.isClosing():
 		return nil
 	case len(pending) > 0:
 		if d.mode() == ModeServer && d.stepped || d.pool.isClosing() {
