@@ -76,6 +76,10 @@ func TestServeAndTheCommandsThatSpeakToIt(t *testing.T) {
 		t.Errorf("%+v", listed)
 	}
 	scheduleFromTheTerminal(t, env)
+	louder := file(t, "greet.yaml", strings.ReplaceAll(good, "Hello", "HELLO"))
+	if proposed := call(t, env, "", "workflows", "propose", louder, "--title", "Louder"); proposed.code != 0 || proposed.out != "proposal 1 of greet\n" {
+		t.Errorf("%+v", proposed)
+	}
 	if status := call(t, nil, "", "migrate", "status", "--data-dir", server.data); status.code != 0 {
 		t.Errorf("%+v", status)
 	}

@@ -82,8 +82,9 @@ func proposalView(detail engine.ProposalDetail, who engine.Who) proposals.View {
 	view := proposals.View{
 		Row: proposalRow(detail.Proposal, who), Now: now(), Description: detail.Description, Reviewers: detail.Reviewers, Editors: detail.Editors,
 		Revision: detail.Revision, EndedBy: detail.EndedBy, MayApprove: detail.MayApprove, WhyNot: detail.WhyNot, Talk: talkOf(detail),
-		Affects: review.Affected(affects.Running, affects.Waiting, affects.OpenTasks, affects.Schedules),
-		Open:    detail.EndedAt == nil, Current: true, MayPublish: true, Activities: activityIDs(detail),
+		Affects: append(review.Affected(affects.Running, affects.Waiting, affects.OpenTasks, affects.Schedules),
+			review.AffectedAt(affects.PerActivity, detail.Diff.Changes)...),
+		Open: detail.EndedAt == nil, Current: true, MayPublish: true, Activities: activityIDs(detail),
 		Comparison: versionsview.Comparison{Name: detail.Workflow, From: detail.Diff.From, To: detail.Diff.To, FromText: detail.Diff.FromText, ToText: detail.Diff.ToText,
 			Groups: diff.Groups(detail.Diff.Changes), Rows: diff.Rows(detail.Diff.FromText, detail.Diff.ToText)},
 	}

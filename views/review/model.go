@@ -52,6 +52,19 @@ func Problems(name string, found []flow.Problem) []Problem {
 	return list
 }
 
+// AffectedAt says in words what waits for a person or an event at the activities that change.
+func AffectedAt(waits map[string]int, changes []flow.Change) []string {
+	var lines []string
+	said := map[string]bool{}
+	for _, change := range changes {
+		if n := waits[change.ID]; change.What == "activity" && n > 0 && !said[change.ID] {
+			said[change.ID] = true
+			lines = append(lines, ui.Plural(n, "wait")+" open at "+change.ID+", which is "+change.Kind+": they end as they began")
+		}
+	}
+	return lines
+}
+
 // Affected says in words what is under way on the workflow.
 func Affected(running, waiting, openTasks, schedules int) []string {
 	var lines []string
