@@ -42,7 +42,8 @@ func (o outcome) check(e flow.Expectation) (faults []Fault) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Inputs)) {
-		got, ran := o.inputs[name]
+		got := o.inputs[name]
+		ran := got != nil
 		if !ran {
 			differs("inputs."+name, "%s had no inputs: it never ran, or its type has none", name)
 		}

@@ -190,7 +190,7 @@ func taskInputs(d *execution.TaskCreated) any {
 	}
 	for name, list := range map[string][]string{"users": d.Users, "groups": d.Groups, "barred": d.Barred} {
 		if len(list) > 0 {
-			inputs[name] = list
+			inputs[name] = plainList(list)
 		}
 	}
 	if d.Data != nil {
@@ -200,4 +200,12 @@ func taskInputs(d *execution.TaskCreated) any {
 		inputs["due"] = d.Due.Format(time.RFC3339)
 	}
 	return inputs
+}
+
+func plainList(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list
 }

@@ -156,6 +156,10 @@ func (o *outcome) event(ev *execution.Event) {
 		if d.Input != nil {
 			o.inputs[name] = d.Input
 		}
+	case *execution.Waiting:
+		o.inputs[name] = orElse(o.inputs[name], waitInputs(d))
+	case *execution.TaskCreated:
+		o.inputs[name] = taskInputs(d)
 	case *execution.Skipped:
 		if main {
 			o.skipped = append(o.skipped, ev.Activity)

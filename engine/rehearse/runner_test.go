@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"weftline/engine/flow"
 )
@@ -302,15 +301,109 @@ func TestEmittedAndEarlyEventsReachTheirWaits(t *testing.T) {
 `)
 }
 
-func TestAThousandCasesInASecond(t *testing.T) {
-	if testing.Short() {
-		t.Skip()
+func TestPeopleDecideByTheRulesOfTasks(t *testing.T) {
+	mustPass(t, `
+  activities:
+    - id: two
+      type: human
+      human: {title: Two of you, candidates: {groups: [g]}, quorum: 2, due: 8h, remind: [1h], form: {type: object, required: [why], properties: {why: {type: string}}}}
+    - {id: other, type: human, needs: [two], human: {title: "After ${{ activities.two.outputs.form.why }}", candidates: {users: [eve]}, notSameAs: [two], due: 8h}}
+`, `
+    - name: two people agree, then a third
+      script:
+        - {at: 1h, human: two, by: ann, form: {why: because}}
+        - {at: 2h, human: two, by: bob, form: {why: agreed}}
+        - {at: 3h, human: other, by: eve}
+      expect: {path: [two, other], duration: 3h, inputs: {two: {title: Two of you, groups: [g]}, other: {title: After agreed}}}
+`)
+	for want, script := range map[string]string{
+		"your vote is counted already":                "{at: 1h, human: two, by: ann, form: {why: a}}, {at: 2h, human: two, by: ann, form: {why: a}}",
+		"the form does not fit":                       "{at: 1h, human: two, by: ann}",
+		"two has no open task at 2h: it is completed": "{at: 1h, human: two, by: ann}, {at: 2h, human: two, by: bob}",
+	} {
+		spec := "  activities:\n    - {id: two, type: human, human: {title: T, candidates: {groups: [g]}, quorum: 2, due: 8h, form: {type: object, required: [why], properties: {why: {type: string}}}}}\n"
+		if strings.Contains(want, "completed") {
+			spec = "  activities:\n    - {id: two, type: human, human: {title: T, candidates: {groups: [g]}, due: 8h}}\n    - {id: rest, type: wait, needs: [two], wait: {timer: {after: 3h}}}\n"
+		}
+		if says := saysOf(t, spec, "    - {name: x, script: ["+script+"]}\n"); !strings.Contains(says, want) {
+			t.Errorf("missing %q in\n%s", want, says)
+		}
 	}
-	cases := suite(t, releaseCases)
-	runner := &Runner{Workflow: load(t, release)}
-	began, n := time.Now(), 0
-	for ; n < 2000; n++ {
-		runner.Case(cases[n%len(cases)])
+}
+
+func TestPeopleAndEventsMayBeMocked(t *testing.T) {
+	mustPass(t, `
+  activities:
+    - {id: ask, type: human, human: {title: T, candidates: {users: [ann]}, due: 1h}}
+    - {id: paid, type: event, needs: [ask], event: {name: paid, correlation: '"k"', where: event.payload.amount > 1}, timeout: 1h}
+    - {id: say, type: set, needs: [ask.rejected], outputs: {who: activities.ask.outputs.by}}
+  output: {amount: activities.paid.outputs?.payload?.amount, who: activities.say.outputs?.who}
+`, `
+    - name: both
+      mocks: {ask: {outcome: approved, by: eve}, paid: {payload: {amount: 3}}}
+      expect: {output: {amount: 3, who: null}, duration: 0s}
+    - name: rejected
+      mocks: {ask: {outcome: rejected, by: eve}}
+      expect: {output: {amount: null, who: eve}}
+`)
+	says := saysOf(t, "  activities:\n    - {id: paid, type: event, event: {name: paid, where: event.payload.amount > 1}, timeout: 1h}\n",
+		"    - {name: x, mocks: {paid: {payload: {amount: 0}}}}\n")
+	if !strings.Contains(says, "does not meet where or schema") {
+		t.Error(says)
 	}
-	t.Logf("%d cases in %s", n, time.Since(began))
+}
+
+// A crash in the middle of an attempt that may happen once only is a failure, here as on a server.
+func TestCrashDuringWhatMayHappenOnce(t *testing.T) {
+	mustPass(t, `
+  activities:
+    - {id: charge, type: http, once: true, inputs: {method: POST, url: http://bank}}
+`, `
+    - name: lost
+      mocks: {charge: {takes: 10s}}
+      script: [{at: 5s, crash: true}]
+      expect: {error: engine.worker_lost, duration: 5s}
+    - name: cancelled in the middle
+      mocks: {charge: {takes: 10s}}
+      script: [{at: 5s, cancel: true, reason: enough}]
+      expect: {status: cancelled}
+`)
+}
+
+func TestChildrenHaveTheirOwnMocksAndPeople(t *testing.T) {
+	child := loadNamed(t, "child", `
+  activities:
+    - {id: ask, type: human, human: {title: T, candidates: {users: [ann]}, due: 1h}}
+    - {id: do, type: http, needs: [ask], inputs: {url: http://x}, outputs: {made: result.body.made}}
+  output: {made: activities.do.outputs.made}
+`)
+	runner := &Runner{Workflow: load(t, `
+  activities:
+    - {id: part, type: workflow, workflow: {name: child}}
+  output: {made: activities.part.outputs.output.made}
+`), Library: func(string) *flow.Workflow { return child }}
+	for _, c := range suite(t, `
+    - name: good
+      mocks: {part/do: {made: 7}}
+      script: [{at: 4m, crash: true}, {at: 5m, human: part/ask, by: ann}]
+      expect: {output: {made: 7}, duration: 5m}
+    - name: rejected
+      script: [{at: 5m, human: part/ask, outcome: rejected, by: ann}]
+      expect: {status: failed, error: child.human.rejected}
+    - name: mocked as a whole
+      mocks: {part: {output: {made: 1}}}
+      expect: {output: {made: 1}}
+`) {
+		if result := runner.Case(c); !result.Passed {
+			t.Errorf("%s: %+v", c.Name, result.Failures)
+		}
+	}
+}
+
+func BenchmarkCases(b *testing.B) {
+	cases := suite(b, releaseCases)
+	runner := &Runner{Workflow: load(b, release)}
+	for i := 0; b.Loop(); i++ {
+		runner.Case(cases[i%len(cases)])
+	}
 }
