@@ -55,7 +55,17 @@ function build(keys) {
     cookies: { keys: ["a key that only signs cookies of the demo"] },
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (ctx, hidden) => {
+          ctx.body = page("Demo sign-out", `${hidden}
+<p>Sign out of the demo provider too?</p>
+<p><button form="op.logoutForm" name="logout" value="yes">Yes, sign me out</button> <button form="op.logoutForm">No, stay signed in</button></p>`);
+        },
+        postLogoutSuccessSource: (ctx) => {
+          ctx.body = page("Demo sign-out", "<p>You are signed out.</p>");
+        },
+      },
       backchannelLogout: { enabled: true },
     },
     ttl: { AccessToken: 300, IdToken: 300, Session: 3600, Grant: 3600, RefreshToken: 3600, Interaction: 600, AuthorizationCode: () => (expired ? 1 : codeSeconds) },
@@ -63,6 +73,10 @@ function build(keys) {
     fetch: (url, { dispatcher, ...options }) => globalThis.fetch(url, options), // else it refuses loopback addresses
     findAccount: (_ctx, id) => people[id] && { accountId: id, claims: () => claimsOf(id) },
     loadExistingGrant: grantEverything,
+    renderError: (ctx, out) => {
+      ctx.type = "html";
+      ctx.body = page("Demo sign-in", `<p role="alert">${escaped(out.error_description ?? out.error)}</p>`);
+    },
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
   });
   const handle = op.callback();
@@ -93,22 +107,27 @@ async function interact(op, request, response) {
     if (!people[login] || typed.get("password") !== login) return send(response, 401, form(uid, "Wrong name or password."));
     await op.interactionFinished(request, response, { login: { accountId: login } }, { mergeWithLastSubmission: false });
   } catch (error) {
-    send(response, 400, `<!doctype html><title>Demo sign-in</title><p>${escaped(error.message)}</p>`);
+    send(response, 400, page("Demo sign-in", `<p role="alert">${escaped(error.message)}</p>`));
   }
 }
 
 const escaped = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
+// page loads nothing from anywhere: the library's own pages would ask for fonts of another host.
+function page(title, content) {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title}</title><body style="font:16px system-ui;max-width:26rem;margin:10vh auto;padding:0 1rem">
+<h1>${title}</h1>${content}</body></html>`;
+}
+
 function form(uid, complaint) {
   const list = Object.entries(people).map(([id, p]) => `<li><b>${id}</b>: ${escaped(p.says)}</li>`).join("");
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Demo sign-in</title><body style="font:16px system-ui;max-width:26rem;margin:10vh auto;padding:0 1rem">
-<h1>Demo sign-in</h1><p role="alert">${escaped(complaint)}</p>
+  return page("Demo sign-in", `<p role="alert">${escaped(complaint)}</p>
 <form method="post" action="/interaction/${escaped(uid)}">
 <p><label>Name<br><input name="login" autofocus autocomplete="username"></label></p>
 <p><label>Password<br><input name="password" type="password" autocomplete="current-password"></label></p>
 <p><button>Sign in</button></p></form>
-<p>Each password is the name:</p><ul>${list}</ul></body></html>`;
+<p>Each password is the name:</p><ul>${list}</ul>`);
 }
 
 function send(response, status, html) {
