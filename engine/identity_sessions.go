@@ -135,7 +135,7 @@ func (i *Identity) SwitchTeam(ctx context.Context, who Who, id string, team uuid
 			continue
 		}
 		next := newSecret("")
-		err := inTx(ctx, i.db, func(q *queries.Queries) error {
+		err := inTx(InTeam(ctx, team), i.db, func(q *queries.Queries) error { // the audit's line belongs to the team entered
 			if _, err := q.MoveSession(ctx, digest(next), team, digest(id)); err != nil {
 				return fmt.Errorf("switch the team: %w", err)
 			}
