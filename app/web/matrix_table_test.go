@@ -132,7 +132,7 @@ GET    /workflows/:name/run                                         read    404
 POST   /workflows/:name/run                                         run     404
 GET    /reviews                                                     read    200
 GET    /workflows/:name/proposals/:number                           read    404
-POST   /workflows/:name/proposals/:number/say                       discuss 404
+POST   /workflows/:name/proposals/:number/say                       review  404
 POST   /workflows/:name/proposals/:number/comments/:comment/resolve discuss 404
 POST   /workflows/:name/proposals/:number/revise                    author  404
 POST   /workflows/:name/proposals/:number/rebase                    author  404
