@@ -19,6 +19,7 @@ import (
 	"weftline/engine/flow"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
+	"weftline/engine/queue/order"
 	"weftline/engine/seal"
 	"weftline/engine/store"
 	"weftline/engine/timer"
@@ -34,6 +35,7 @@ type Options struct {
 	Committers   int                // connections that flush in parallel (4)
 	Connections  int                // most connections of the pool (Committers + 8)
 	Mode         string             // what the execution mode default means (local_sync)
+	Scheduling   string             // policy of package order (tenant_aware)
 	PayloadLimit int                // bytes of an input, signal or event (1 MiB)
 	OutputLimit  int                // bytes of an activity's output (16 MiB)
 	ItemLimit    int                // items of a for_each (10,000)
@@ -55,6 +57,7 @@ func (o Options) withDefaults() Options {
 	o.Committers = orDefault(o.Committers, 4)
 	o.Connections = orDefault(o.Connections, o.Committers+8)
 	o.Mode = orDefault(o.Mode, worker.ModeLocalSync)
+	o.Scheduling = orDefault(o.Scheduling, "tenant_aware")
 	o.PayloadLimit = orDefault(o.PayloadLimit, 1<<20)
 	o.OutputLimit = orDefault(o.OutputLimit, 16<<20)
 	o.ItemLimit = orDefault(o.ItemLimit, execution.DefaultItems)
@@ -97,6 +100,10 @@ var _ Door = (*Engine)(nil)
 // Open connects to a migrated database. Nothing runs before Run; the door may be used at once.
 func Open(ctx context.Context, options Options) (*Engine, error) {
 	options = options.withDefaults()
+	policy, err := order.Named(options.Scheduling)
+	if err != nil {
+		return nil, err
+	}
 	keys, err := seal.NewRing(options.SecretKeys...)
 	if err != nil {
 		return nil, err
@@ -113,7 +120,7 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: NewVault(db, keys), watchers: newWatchers(), policies: newPolicies(db)}
 	e.identity.keys = keys
 	e.identity.changed = func(team uuid.UUID) { e.publish(Change{Team: team, Access: true}) }
-	e.assemble(st)
+	e.assemble(st, policy)
 	return e, nil
 }
 
@@ -140,14 +147,14 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 }
 
 // assemble wires the parts; each gets functions for the little that it needs of the others.
-func (e *Engine) assemble(st *store.Store) {
+func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 	id := uuid.Must(uuid.NewV7())
 	e.options.Activities.Register(flow.TypeEmit, emitter{e})
 	e.services = newConnections(e.db, e.vault, e.options.Activities)
 	e.options.Activities.Connect(e.services.find)
 	e.options.Activities.Narrow(e.policies.reach)
 	e.services.reach = e.policies.reach
-	q, works := queue.New(e.db, id, e.options.partitions()), queue.NewWorks(e.db)
+	q, works := queue.New(e.db, id, e.options.partitions(), policy), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
 		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Shares: !e.options.KeepsWork, Grace: e.options.Grace, Log: e.options.Log,

@@ -107,11 +107,30 @@ func (r *runs) Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionD
 		return ExecutionDetail{}, fmt.Errorf("read execution %s: %w", id, err)
 	}
 	detail := snapshot(loaded, row)
+	if err := r.addPlaceInLine(ctx, &detail); err != nil {
+		return ExecutionDetail{}, err
+	}
 	if row.Incident != nil {
 		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "retry", Since: row.UpdatedAt,
 			Reason: "an internal fault keeps it from going on, it is tried again: " + *row.Incident})
 	}
 	return detail, nil
+}
+
+// addPlaceInLine says where an execution stands that has something to do and no owner.
+func (r *runs) addPlaceInLine(ctx context.Context, detail *ExecutionDetail) error {
+	if detail.OwnerWorker != nil || execution.IsTerminal(detail.Status) {
+		return nil
+	}
+	place, err := r.q.PlaceInLine(ctx, detail.ID)
+	if err != nil {
+		return fmt.Errorf("read the place in line of execution %s: %w", detail.ID, err)
+	}
+	if place.Place > 0 {
+		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "queue", Since: place.Since, Position: place.Place,
+			Reason: fmt.Sprintf("waits for a worker, number %d in the line of its team", place.Place)})
+	}
+	return nil
 }
 
 // StateAt is the snapshot as of an event.

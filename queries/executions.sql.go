@@ -14,7 +14,7 @@ import (
 )
 
 const executionByID = `-- name: ExecutionByID :one
-select e.id, e.team_id, e.partition, e.workflow, e.version, e.content_hash, e.mode, e.status, e.correlation_id, e.priority, e.labels, e.started_by, e.parent_id, e.error, e.incident, e.incidents, e.created_at, e.updated_at, e.finished_at, e.keep_until, t.name as team_name, r.owner
+select e.id, e.team_id, e.partition, e.workflow, e.version, e.content_hash, e.mode, e.status, e.correlation_id, e.priority, e.labels, e.started_by, e.parent_id, e.error, e.incident, e.incidents, e.created_at, e.updated_at, e.finished_at, e.keep_until, e.deadline, t.name as team_name, r.owner
 from executions e
 join teams t on t.id = e.team_id
 left join ready r on r.execution_id = e.id
@@ -42,6 +42,7 @@ type ExecutionByIDRow struct {
 	UpdatedAt     time.Time
 	FinishedAt    *time.Time
 	KeepUntil     *time.Time
+	Deadline      *time.Time
 	TeamName      string
 	Owner         *uuid.UUID
 }
@@ -70,6 +71,7 @@ func (q *Queries) ExecutionByID(ctx context.Context, iD uuid.UUID, teamID uuid.U
 		&i.UpdatedAt,
 		&i.FinishedAt,
 		&i.KeepUntil,
+		&i.Deadline,
 		&i.TeamName,
 		&i.Owner,
 	)
@@ -77,7 +79,7 @@ func (q *Queries) ExecutionByID(ctx context.Context, iD uuid.UUID, teamID uuid.U
 }
 
 const executionRows = `-- name: ExecutionRows :many
-select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until from executions where id = any($1::uuid[])
+select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline from executions where id = any($1::uuid[])
 `
 
 func (q *Queries) ExecutionRows(ctx context.Context, ids []uuid.UUID) ([]Execution, error) {
@@ -110,6 +112,7 @@ func (q *Queries) ExecutionRows(ctx context.Context, ids []uuid.UUID) ([]Executi
 			&i.UpdatedAt,
 			&i.FinishedAt,
 			&i.KeepUntil,
+			&i.Deadline,
 		); err != nil {
 			return nil, err
 		}
@@ -177,7 +180,7 @@ func (q *Queries) LabelledVersions(ctx context.Context, teamID uuid.UUID, workfl
 }
 
 const listExecutions = `-- name: ListExecutions :many
-select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until from executions
+select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline from executions
 where team_id = $1
     and ($2::text is null or workflow = $2)
     and (cardinality($3::text[]) = 0 or status = any($3::text[]))
@@ -259,6 +262,7 @@ func (q *Queries) ListExecutions(ctx context.Context, arg ListExecutionsParams) 
 			&i.UpdatedAt,
 			&i.FinishedAt,
 			&i.KeepUntil,
+			&i.Deadline,
 		); err != nil {
 			return nil, err
 		}

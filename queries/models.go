@@ -117,6 +117,7 @@ type Execution struct {
 	UpdatedAt     time.Time
 	FinishedAt    *time.Time
 	KeepUntil     *time.Time
+	Deadline      *time.Time
 }
 
 type File struct {
@@ -295,6 +296,9 @@ type Ready struct {
 	Wakes       int64
 	Owner       *uuid.UUID
 	ClaimedAt   *time.Time
+	Priority    string
+	Since       time.Time
+	Deadline    *time.Time
 }
 
 type Schedule struct {

@@ -1,16 +1,55 @@
 -- name: ClaimReady :many
--- Takes what nobody owns, oldest turn first. from_turn is a low watermark: it spares the scan over the
--- dead index entries of rows already gone.
+-- What nobody owns: of each team the first of its line, at most batch. If these are no more than batch they are
+-- taken at once; else nothing is taken, the caller chooses and asks with TakeReady. teams and from_turns are low
+-- watermarks of teams: they spare the scan over the dead index entries of rows already gone.
+with line as materialized (
+    select f.* from teams t
+    left join rows from (unnest(@teams::uuid[]), unnest(@from_turns::timestamptz[])) as m(id, from_turn) on m.id = t.id
+    cross join lateral (
+        select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn,
+            weight_of(t.policy) as weight
+        from ready q
+        where q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+            and q.partition = any(@partitions::smallint[])
+        order by q.turn limit @batch
+    ) f
+), free as (
+    select r.execution_id from ready r join line on line.execution_id = r.execution_id
+    where r.owner is null and (select count(*) from line) <= @batch
+    order by r.execution_id for update of r skip locked
+), taken as (
+    update ready r set owner = @owner, claimed_at = now() from free where r.execution_id = free.execution_id
+    returning r.execution_id, r.wakes
+)
+select line.execution_id, line.team_id, line.priority, line.since, line.deadline, line.turn, line.weight::int as weight,
+    coalesce(taken.wakes, 0)::bigint as wakes
+from line left join taken on taken.execution_id = line.execution_id;
+
+-- name: TakeReady :many
+-- Takes those of the chosen that nobody was faster to take.
 update ready r set owner = @owner, claimed_at = now()
 from (
-    select q.execution_id from ready q
-    where q.owner is null and q.turn >= @from_turn and q.partition = any(@partitions::smallint[])
-    order by q.turn
-    limit @batch
-    for update skip locked
+    select q.execution_id from ready q where q.owner is null and q.execution_id = any(@ids::uuid[])
+    order by q.execution_id for update skip locked
 ) c
 where r.execution_id = c.execution_id
-returning r.execution_id, r.wakes, r.turn;
+returning r.execution_id, r.wakes;
+
+-- name: HeadsOfLines :many
+-- Of each team the entry that has waited longest by its aged priority.
+select f.priority, f.since from teams t
+cross join lateral (
+    select q.priority, q.since from ready q
+    where q.owner is null and q.team_id = t.id and q.partition = any(@partitions::smallint[])
+    order by q.turn limit 1
+) f;
+
+-- name: PlaceInLine :one
+-- The place of an execution in the line of its team and since when it waits; place 0 when it is not in it.
+select coalesce(max(r.since), now())::timestamptz as since,
+    case when count(r.execution_id) = 0 then 0 else (select 1 + count(*) from ready f
+        where f.team_id = min(r.team_id::text)::uuid and f.owner is null and f.turn < min(r.turn)) end::bigint as place
+from ready r where r.execution_id = @execution_id and r.owner is null;
 
 -- name: TakeOverReady :many
 -- Takes what dead workers own.
@@ -27,7 +66,7 @@ returning r.execution_id, r.wakes, c.owner::uuid as lost_by;
 
 -- name: ReleaseReady :exec
 -- Gives back what was claimed and never begun.
-update ready set owner = null where owner = @owner and execution_id = any(@ids::uuid[]);
+update ready set owner = null, claimed_at = null where owner = @owner and execution_id = any(@ids::uuid[]);
 
 -- name: OwnedWakes :one
 select wakes from ready where execution_id = @execution_id and owner = @owner;
@@ -40,27 +79,26 @@ select owner::uuid as owner from ready where owner is not null and owner <> @me 
 
 -- name: QueueByPartition :many
 select partition::text as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
-    coalesce(extract(epoch from now() - min(turn) filter (where owner is null)), 0)::float8 as oldest_age
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = @team_id group by partition order by partition;
 
 -- name: QueueByWorkflow :many
 select workflow as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
-    coalesce(extract(epoch from now() - min(turn) filter (where owner is null)), 0)::float8 as oldest_age
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = @team_id group by workflow order by workflow;
 
 -- name: QueueByPriority :many
-select e.priority as key, count(*) filter (where r.owner is null) as depth, count(r.owner) as leased,
-    coalesce(extract(epoch from now() - min(r.turn) filter (where r.owner is null)), 0)::float8 as oldest_age
-from ready r join executions e on e.id = r.execution_id
-where r.team_id = @team_id group by e.priority order by e.priority;
+select priority as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
+from ready where team_id = @team_id group by priority order by priority;
 
 -- name: QueueByTeam :many
 select t.name as key, count(*) filter (where r.owner is null) as depth, count(r.owner) as leased,
-    coalesce(extract(epoch from now() - min(r.turn) filter (where r.owner is null)), 0)::float8 as oldest_age
+    coalesce(extract(epoch from now() - min(r.since) filter (where r.owner is null)), 0)::float8 as oldest_age
 from ready r join teams t on t.id = r.team_id
 where r.team_id = @team_id group by t.name;
 
 -- name: OldestReady :one
 -- Depth and age in seconds of everything that waits for an owner, over all teams.
-select count(*) as depth, coalesce(extract(epoch from now() - min(turn)), 0)::float8 as oldest_age
+select count(*) as depth, coalesce(extract(epoch from now() - min(since)), 0)::float8 as oldest_age
 from ready where owner is null;

@@ -13,32 +13,59 @@ import (
 )
 
 const claimReady = `-- name: ClaimReady :many
-update ready r set owner = $1, claimed_at = now()
-from (
-    select q.execution_id from ready q
-    where q.owner is null and q.turn >= $2 and q.partition = any($3::smallint[])
-    order by q.turn
-    limit $4
-    for update skip locked
-) c
-where r.execution_id = c.execution_id
-returning r.execution_id, r.wakes, r.turn
+with line as materialized (
+    select f.execution_id, f.team_id, f.priority, f.since, f.deadline, f.turn, f.weight from teams t
+    left join rows from (unnest($1::uuid[]), unnest($2::timestamptz[])) as m(id, from_turn) on m.id = t.id
+    cross join lateral (
+        select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn,
+            weight_of(t.policy) as weight
+        from ready q
+        where q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+            and q.partition = any($3::smallint[])
+        order by q.turn limit $4
+    ) f
+), free as (
+    select r.execution_id from ready r join line on line.execution_id = r.execution_id
+    where r.owner is null and (select count(*) from line) <= $4
+    order by r.execution_id for update of r skip locked
+), taken as (
+    update ready r set owner = $5, claimed_at = now() from free where r.execution_id = free.execution_id
+    returning r.execution_id, r.wakes
+)
+select line.execution_id, line.team_id, line.priority, line.since, line.deadline, line.turn, line.weight::int as weight,
+    coalesce(taken.wakes, 0)::bigint as wakes
+from line left join taken on taken.execution_id = line.execution_id
 `
+
+type ClaimReadyParams struct {
+	Teams      []uuid.UUID
+	FromTurns  []time.Time
+	Partitions []int16
+	Batch      int32
+	Owner      *uuid.UUID
+}
 
 type ClaimReadyRow struct {
 	ExecutionID uuid.UUID
-	Wakes       int64
+	TeamID      uuid.UUID
+	Priority    string
+	Since       time.Time
+	Deadline    *time.Time
 	Turn        time.Time
+	Weight      int32
+	Wakes       int64
 }
 
-// Takes what nobody owns, oldest turn first. from_turn is a low watermark: it spares the scan over the
-// dead index entries of rows already gone.
-func (q *Queries) ClaimReady(ctx context.Context, owner *uuid.UUID, fromTurn time.Time, partitions []int16, batch int32) ([]ClaimReadyRow, error) {
+// What nobody owns: of each team the first of its line, at most batch. If these are no more than batch they are
+// taken at once; else nothing is taken, the caller chooses and asks with TakeReady. teams and from_turns are low
+// watermarks of teams: they spare the scan over the dead index entries of rows already gone.
+func (q *Queries) ClaimReady(ctx context.Context, arg ClaimReadyParams) ([]ClaimReadyRow, error) {
 	rows, err := q.db.Query(ctx, claimReady,
-		owner,
-		fromTurn,
-		partitions,
-		batch,
+		arg.Teams,
+		arg.FromTurns,
+		arg.Partitions,
+		arg.Batch,
+		arg.Owner,
 	)
 	if err != nil {
 		return nil, err
@@ -47,7 +74,51 @@ func (q *Queries) ClaimReady(ctx context.Context, owner *uuid.UUID, fromTurn tim
 	items := []ClaimReadyRow{}
 	for rows.Next() {
 		var i ClaimReadyRow
-		if err := rows.Scan(&i.ExecutionID, &i.Wakes, &i.Turn); err != nil {
+		if err := rows.Scan(
+			&i.ExecutionID,
+			&i.TeamID,
+			&i.Priority,
+			&i.Since,
+			&i.Deadline,
+			&i.Turn,
+			&i.Weight,
+			&i.Wakes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const headsOfLines = `-- name: HeadsOfLines :many
+select f.priority, f.since from teams t
+cross join lateral (
+    select q.priority, q.since from ready q
+    where q.owner is null and q.team_id = t.id and q.partition = any($1::smallint[])
+    order by q.turn limit 1
+) f
+`
+
+type HeadsOfLinesRow struct {
+	Priority string
+	Since    time.Time
+}
+
+// Of each team the entry that has waited longest by its aged priority.
+func (q *Queries) HeadsOfLines(ctx context.Context, partitions []int16) ([]HeadsOfLinesRow, error) {
+	rows, err := q.db.Query(ctx, headsOfLines, partitions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []HeadsOfLinesRow{}
+	for rows.Next() {
+		var i HeadsOfLinesRow
+		if err := rows.Scan(&i.Priority, &i.Since); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -59,7 +130,7 @@ func (q *Queries) ClaimReady(ctx context.Context, owner *uuid.UUID, fromTurn tim
 }
 
 const oldestReady = `-- name: OldestReady :one
-select count(*) as depth, coalesce(extract(epoch from now() - min(turn)), 0)::float8 as oldest_age
+select count(*) as depth, coalesce(extract(epoch from now() - min(since)), 0)::float8 as oldest_age
 from ready where owner is null
 `
 
@@ -135,9 +206,29 @@ func (q *Queries) OwnedWakes(ctx context.Context, executionID uuid.UUID, owner *
 	return wakes, err
 }
 
+const placeInLine = `-- name: PlaceInLine :one
+select coalesce(max(r.since), now())::timestamptz as since,
+    case when count(r.execution_id) = 0 then 0 else (select 1 + count(*) from ready f
+        where f.team_id = min(r.team_id::text)::uuid and f.owner is null and f.turn < min(r.turn)) end::bigint as place
+from ready r where r.execution_id = $1 and r.owner is null
+`
+
+type PlaceInLineRow struct {
+	Since time.Time
+	Place int64
+}
+
+// The place of an execution in the line of its team and since when it waits; place 0 when it is not in it.
+func (q *Queries) PlaceInLine(ctx context.Context, executionID uuid.UUID) (PlaceInLineRow, error) {
+	row := q.db.QueryRow(ctx, placeInLine, executionID)
+	var i PlaceInLineRow
+	err := row.Scan(&i.Since, &i.Place)
+	return i, err
+}
+
 const queueByPartition = `-- name: QueueByPartition :many
 select partition::text as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
-    coalesce(extract(epoch from now() - min(turn) filter (where owner is null)), 0)::float8 as oldest_age
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = $1 group by partition order by partition
 `
 
@@ -174,10 +265,9 @@ func (q *Queries) QueueByPartition(ctx context.Context, teamID uuid.UUID) ([]Que
 }
 
 const queueByPriority = `-- name: QueueByPriority :many
-select e.priority as key, count(*) filter (where r.owner is null) as depth, count(r.owner) as leased,
-    coalesce(extract(epoch from now() - min(r.turn) filter (where r.owner is null)), 0)::float8 as oldest_age
-from ready r join executions e on e.id = r.execution_id
-where r.team_id = $1 group by e.priority order by e.priority
+select priority as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
+from ready where team_id = $1 group by priority order by priority
 `
 
 type QueueByPriorityRow struct {
@@ -214,7 +304,7 @@ func (q *Queries) QueueByPriority(ctx context.Context, teamID uuid.UUID) ([]Queu
 
 const queueByTeam = `-- name: QueueByTeam :many
 select t.name as key, count(*) filter (where r.owner is null) as depth, count(r.owner) as leased,
-    coalesce(extract(epoch from now() - min(r.turn) filter (where r.owner is null)), 0)::float8 as oldest_age
+    coalesce(extract(epoch from now() - min(r.since) filter (where r.owner is null)), 0)::float8 as oldest_age
 from ready r join teams t on t.id = r.team_id
 where r.team_id = $1 group by t.name
 `
@@ -253,7 +343,7 @@ func (q *Queries) QueueByTeam(ctx context.Context, teamID uuid.UUID) ([]QueueByT
 
 const queueByWorkflow = `-- name: QueueByWorkflow :many
 select workflow as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
-    coalesce(extract(epoch from now() - min(turn) filter (where owner is null)), 0)::float8 as oldest_age
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = $1 group by workflow order by workflow
 `
 
@@ -290,7 +380,7 @@ func (q *Queries) QueueByWorkflow(ctx context.Context, teamID uuid.UUID) ([]Queu
 }
 
 const releaseReady = `-- name: ReleaseReady :exec
-update ready set owner = null where owner = $1 and execution_id = any($2::uuid[])
+update ready set owner = null, claimed_at = null where owner = $1 and execution_id = any($2::uuid[])
 `
 
 // Gives back what was claimed and never begun.
@@ -329,6 +419,42 @@ func (q *Queries) TakeOverReady(ctx context.Context, owner *uuid.UUID, dead []uu
 	for rows.Next() {
 		var i TakeOverReadyRow
 		if err := rows.Scan(&i.ExecutionID, &i.Wakes, &i.LostBy); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const takeReady = `-- name: TakeReady :many
+update ready r set owner = $1, claimed_at = now()
+from (
+    select q.execution_id from ready q where q.owner is null and q.execution_id = any($2::uuid[])
+    order by q.execution_id for update skip locked
+) c
+where r.execution_id = c.execution_id
+returning r.execution_id, r.wakes
+`
+
+type TakeReadyRow struct {
+	ExecutionID uuid.UUID
+	Wakes       int64
+}
+
+// Takes those of the chosen that nobody was faster to take.
+func (q *Queries) TakeReady(ctx context.Context, owner *uuid.UUID, ids []uuid.UUID) ([]TakeReadyRow, error) {
+	rows, err := q.db.Query(ctx, takeReady, owner, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TakeReadyRow{}
+	for rows.Next() {
+		var i TakeReadyRow
+		if err := rows.Scan(&i.ExecutionID, &i.Wakes); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -115,7 +115,7 @@ func configuredKeys(c *config.Config) ([][]byte, error) {
 func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.Registry) engine.Options {
 	c := a.config
 	return engine.Options{
-		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode),
+		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode), Scheduling: string(c.Scheduling),
 		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: kinds,
 		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels,
 		Queues: c.Worker.Queues, Serves: c.Worker.Partitions, KeepsWork: !c.Queue.Stealing, Log: a.log,

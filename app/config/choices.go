@@ -11,6 +11,17 @@ const (
 	LocalAsync ExecutionMode = "local_async"
 )
 
+// Scheduling says who is next among the executions that are ready.
+type Scheduling string
+
+const (
+	TenantAware  Scheduling = "tenant_aware"
+	WeightedFair Scheduling = "weighted_fair"
+	ByPriority   Scheduling = "priority"
+	ByDeadline   Scheduling = "deadline"
+	FIFO         Scheduling = "fifo"
+)
+
 // LogFormat is the form of a log line.
 type LogFormat string
 

@@ -31,6 +31,7 @@ type Config struct {
 	PostgresBin string // folder of the private PostgreSQL's binaries; "" searches
 
 	ExecutionMode ExecutionMode
+	Scheduling    Scheduling
 	Worker        Worker
 	Queue         Queue
 	Limits        Limits

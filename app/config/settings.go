@@ -108,6 +108,10 @@ var settings = []Setting{
 
 	{Group: Queueing, Name: "execution-mode", Env: "WEFTLINE_EXECUTION_MODE", Default: string(LocalSync), Form: "MODE",
 		Help: "what `mode: default` of a workflow means: server, local_sync or local_async", value: func(c *Config) flag.Value { return oneOf(&c.ExecutionMode, Server, LocalSync, LocalAsync) }},
+	{Group: Queueing, Name: "scheduling", Env: "WEFTLINE_SCHEDULING", Default: string(TenantAware), Form: "POLICY",
+		Help: "who is next: tenant_aware (teams take turns, then priority, deadline, age), weighted_fair, priority, deadline or fifo", value: func(c *Config) flag.Value {
+			return oneOf(&c.Scheduling, TenantAware, WeightedFair, ByPriority, ByDeadline, FIFO)
+		}},
 	{Group: Queueing, Name: "partition-count", Env: "WEFTLINE_PARTITION_COUNT", Default: "32", Form: "N",
 		Help: "partitions of a new database; an existing one refuses another count", value: func(c *Config) flag.Value { return (*number)(&c.Queue.PartitionCount) }},
 	{Group: Queueing, Name: "work-stealing", Env: "WEFTLINE_WORK_STEALING", Default: "on", Form: "on|off",

@@ -83,5 +83,6 @@ type WaitDetail struct {
 	Key       string     `json:"key,omitempty"`
 	Task      string     `json:"task,omitempty"`
 	Execution string     `json:"execution,omitempty"`
+	Position  int64      `json:"position,omitempty"` // of kind queue: place in the line of the team, from 1
 	Reason    string     `json:"reason"`
 }

@@ -5,13 +5,13 @@ package queue
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"weftline/engine/queue/order"
 	"weftline/queries"
 )
 
@@ -33,16 +33,18 @@ type Queue struct {
 	q          *queries.Queries
 	worker     uuid.UUID
 	partitions []int16
+	policy     order.Policy
 
 	mu       sync.Mutex
-	newest   time.Time // newest turn claimed so far
+	newest   map[uuid.UUID]time.Time // newest turn claimed so far, by team
 	lastFull time.Time
 	suspects map[uuid.UUID]time.Time // workers seen without their session lock, since when
 }
 
-// New makes the view of a worker that serves these partitions.
-func New(pool *pgxpool.Pool, worker uuid.UUID, partitions []int16) *Queue {
-	return &Queue{q: queries.New(pool), worker: worker, partitions: partitions, suspects: map[uuid.UUID]time.Time{}}
+// New makes the view of a worker that serves these partitions and takes work as the policy says.
+func New(pool *pgxpool.Pool, worker uuid.UUID, partitions []int16, policy order.Policy) *Queue {
+	return &Queue{q: queries.New(pool), worker: worker, partitions: partitions, policy: policy,
+		newest: map[uuid.UUID]time.Time{}, suspects: map[uuid.UUID]time.Time{}}
 }
 
 // Serves reports whether the worker claims executions of a partition.
@@ -56,35 +58,85 @@ type Claim struct {
 	LostBy    uuid.UUID
 }
 
-// Claim takes at most n executions that nobody owns, in the order of their turns.
-func (q *Queue) Claim(ctx context.Context, n int) ([]Claim, error) {
-	rows, err := q.q.ClaimReady(ctx, &q.worker, q.lowWatermark(time.Now()), q.partitions, int32(n))
+// Claim takes at most n executions that nobody owns, in the order of the policy. running is what this worker
+// drives already, by team. More reports that others are waiting still.
+func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now time.Time) (claims []Claim, more bool, err error) {
+	teams, from := q.lowWatermarks(time.Now())
+	rows, err := q.q.ClaimReady(ctx, queries.ClaimReadyParams{Teams: teams, FromTurns: from, Partitions: q.partitions, Batch: int32(n), Owner: &q.worker})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	slices.SortFunc(rows, func(a, b queries.ClaimReadyRow) int { return a.Turn.Compare(b.Turn) })
-	claims := make([]Claim, len(rows))
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	found := make(map[uuid.UUID]queries.ClaimReadyRow, len(rows))
+	entries := make([]order.Entry, len(rows))
 	for i, row := range rows {
-		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes}
-		if row.Turn.After(q.newest) {
-			q.newest = row.Turn
+		found[row.ExecutionID] = row
+		entries[i] = order.Entry{Execution: row.ExecutionID, Team: row.TeamID, Priority: row.Priority, Since: row.Since, Weight: int(row.Weight)}
+		if row.Deadline != nil {
+			entries[i].Deadline = *row.Deadline
 		}
 	}
-	return claims, nil
+	line := q.policy(entries, running, now)
+	wakes := map[uuid.UUID]int64{}
+	if more = len(line) > n; more {
+		line = line[:n]
+		if wakes, err = q.take(ctx, line); err != nil {
+			return nil, false, err
+		}
+	}
+	for _, e := range line {
+		row := found[e.Execution]
+		if w := max(row.Wakes, wakes[e.Execution]); w > 0 {
+			claims = append(claims, Claim{Execution: e.Execution, Wakes: w})
+			q.claimed(e.Team, row.Turn)
+		}
+	}
+	return claims, more, nil
 }
 
-// lowWatermark is where a claim begins to look. Entries of rows that are gone stay in the index as long as
-// any transaction may see them; walking over them at each claim would stop the queue.
-func (q *Queue) lowWatermark(now time.Time) time.Time {
+// take claims what was chosen, unless others were faster.
+func (q *Queue) take(ctx context.Context, line []order.Entry) (wakes map[uuid.UUID]int64, err error) {
+	ids := make([]uuid.UUID, len(line))
+	for i, e := range line {
+		ids[i] = e.Execution
+	}
+	rows, err := q.q.TakeReady(ctx, &q.worker, ids)
+	wakes = make(map[uuid.UUID]int64, len(rows))
+	for _, row := range rows {
+		wakes[row.ExecutionID] = row.Wakes
+	}
+	return wakes, err
+}
+
+func (q *Queue) claimed(team uuid.UUID, turn time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.newest.IsZero() || now.Sub(q.lastFull) >= fullScan {
-		q.lastFull = now
-		return time.Time{}
+	if turn.After(q.newest[team]) {
+		q.newest[team] = turn
 	}
-	return q.newest.Add(-turnMargin)
+}
+
+// lowWatermarks is where a claim begins to look in the line of each team. Entries of rows that are gone stay in
+// the index as long as any transaction may see them; walking over them at each claim would stop the queue.
+func (q *Queue) lowWatermarks(now time.Time) (teams []uuid.UUID, from []time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if now.Sub(q.lastFull) >= fullScan {
+		q.lastFull = now
+		clear(q.newest)
+	}
+	for team, newest := range q.newest {
+		teams, from = append(teams, team), append(from, newest.Add(-turnMargin))
+	}
+	return teams, from
+}
+
+// MostUrgent is the highest level of what has no owner; ok is false when nothing waits.
+func (q *Queue) MostUrgent(ctx context.Context, now time.Time) (level int, ok bool, err error) {
+	heads, err := q.q.HeadsOfLines(ctx, q.partitions)
+	for _, head := range heads {
+		level, ok = max(level, order.Level(head.Priority, head.Since, now)), true
+	}
+	return level, ok, err
 }
 
 // TakeOver takes at most n executions whose owners are dead.

@@ -64,6 +64,7 @@ type Begin struct {
 	Mode          string
 	CorrelationID string
 	Priority      string
+	Deadline      *time.Time
 	Labels        map[string]string
 	StartedBy     string
 	Parent        *uuid.UUID

@@ -188,14 +188,14 @@ func (w *writer) executions() {
 		return
 	}
 	w.batch.Queue(`insert into executions (id, team_id, partition, workflow, version, content_hash, mode, status,
-			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at, keep_until)
+			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at, keep_until, deadline)
 		select id, team, partition, workflow, version, hash, mode, status, correlation, priority, labels::jsonb,
-			started_by, parent, error::json, at, at, finished, keep
+			started_by, parent, error::json, at, at, finished, keep, deadline
 		from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[],
 			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[], $15::text[],
-			$16::timestamptz[], $17::timestamptz[])
+			$16::timestamptz[], $17::timestamptz[], $18::timestamptz[])
 			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at,
-				status, error, finished, keep)`,
+				status, error, finished, keep, deadline)`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
@@ -212,7 +212,8 @@ func (w *writer) executions() {
 		column(rows, func(f *Flush) string { return f.Begin.Status }),
 		column(rows, func(f *Flush) *string { return errorJSON(f.Begin.Error) }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.Finished) }),
-		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.KeepUntil) }))
+		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.KeepUntil) }),
+		column(rows, func(f *Flush) *time.Time { return f.Begin.Deadline }))
 	w.startKeys(rows)
 }
 
@@ -251,16 +252,17 @@ func (w *writer) queueRows() {
 	if len(rows) == 0 {
 		return
 	}
-	w.batch.Queue(`insert into ready (execution_id, partition, turn, team_id, workflow, owner, claimed_at)
-		select id, partition, turn_of(priority), team, workflow, owner, case when owner is not null then now() end
-		from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[], $6::uuid[])
-			as u(id, partition, priority, team, workflow, owner)`,
+	w.batch.Queue(`insert into ready (execution_id, partition, turn, priority, team_id, workflow, owner, deadline, claimed_at)
+		select id, partition, turn_of(priority), priority, team, workflow, owner, deadline, case when owner is not null then now() end
+		from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::timestamptz[])
+			as u(id, partition, priority, team, workflow, owner, deadline)`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
 		column(rows, func(f *Flush) string { return f.Begin.Priority }),
 		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) string { return f.Workflow }),
-		column(rows, (*Flush).firstOwner))
+		column(rows, (*Flush).firstOwner),
+		column(rows, func(f *Flush) *time.Time { return f.Begin.Deadline }))
 }
 
 func (f *Flush) firstOwner() pgtype.UUID {
@@ -388,7 +390,7 @@ func (w *writer) turns() {
 func (w *writer) releases() {
 	rows := w.those(func(f *Flush) bool { return f.Begin == nil && f.Leave != nil && f.Leave.Release })
 	if len(rows) > 0 {
-		w.batch.Queue(`update ready r set owner = null, turn = now(), claimed_at = null
+		w.batch.Queue(`update ready r set owner = null, turn = turn_of(r.priority), since = now(), claimed_at = null
 			from unnest($1::uuid[], $2::uuid[]) as u(id, owner)
 			where r.execution_id = u.id and r.owner = u.owner`,
 			column(rows, executionID), column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Owner, Valid: true} }))

@@ -174,7 +174,7 @@ func (p *Pool) call(ctx context.Context, exec *store.Loaded, w execution.Work) (
 func (d *driver) attempt(ctx context.Context, a *attempt, call activity.Call, unprepared error) execution.Result {
 	result := execution.Result{Activity: a.work.Activity, Item: a.work.Item, Hook: a.work.Hook,
 		Compensating: a.work.Compensating, Attempt: a.work.Attempt}
-	if !d.pool.takeSlot(ctx) {
+	if !d.pool.takeSlot(ctx, a.work.Priority) {
 		return result
 	}
 	defer d.pool.freeSlot()

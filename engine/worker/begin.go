@@ -88,7 +88,7 @@ func (p *Pool) runAhead(definition *store.Definition, st *execution.State, now t
 func beginning(st *execution.State, flush *store.Flush) *store.Begin {
 	created := &st.Created
 	begin := &store.Begin{Status: st.Status, Version: created.Version, ContentHash: created.ContentHash, Mode: created.Mode,
-		CorrelationID: correlation(created), Priority: created.Priority, Labels: created.Labels, StartedBy: created.StartedBy}
+		CorrelationID: correlation(created), Priority: created.Priority, Deadline: created.Deadline, Labels: created.Labels, StartedBy: created.StartedBy}
 	if created.Parent != nil {
 		begin.Parent = &created.Parent.Execution
 	}

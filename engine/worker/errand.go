@@ -78,20 +78,15 @@ func keyOfLeased(l queue.Leased) store.WorkKey {
 }
 
 // takeSlot waits for a free slot; false when ctx ended first.
-func (p *Pool) takeSlot(ctx context.Context) bool {
+func (p *Pool) takeSlot(ctx context.Context, priority string) bool {
 	p.queued.Add(1)
 	defer p.queued.Add(-1)
-	select {
-	case p.slots <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return p.slots.take(ctx, priority)
 }
 
 // freeSlot gives a slot back; what others offered may have it.
 func (p *Pool) freeSlot() {
-	<-p.slots
+	p.slots.give(1)
 	if p.offered.Load() {
 		signal(p.workNow)
 	}
@@ -103,31 +98,17 @@ func (p *Pool) workOffered() {
 	signal(p.workNow)
 }
 
-// takeSlots takes all slots that are free at once.
-func (p *Pool) takeSlots() (n int) {
-	for {
-		select {
-		case p.slots <- struct{}{}:
-			n++
-		default:
-			return n
-		}
-	}
-}
-
 // takeWork leases as much of what others offer as there are free slots.
 func (p *Pool) takeWork(ctx context.Context) error {
 	if p.suspended() {
 		return nil
 	}
-	free := p.takeSlots()
+	free := p.slots.takeFree()
 	if free == 0 {
 		return nil
 	}
 	leased, err := p.Works.Claim(ctx, queue.Fit{Worker: p.id, Needs: p.abilities, Labels: p.labels, Queues: p.Worker.Queues}, free)
-	for range free - len(leased) {
-		<-p.slots
-	}
+	p.slots.give(free - len(leased))
 	p.offered.Store(len(leased) == free)
 	if err != nil {
 		return err

@@ -80,15 +80,18 @@ func (p *Pool) claimAll(ctx context.Context) error {
 	for {
 		p.adopt(ctx, p.takeReturned())
 		n := min(p.room(), claimBatch)
-		if n == 0 || p.suspended() {
+		if p.suspended() {
 			return nil
 		}
-		claims, err := p.Queue.Claim(ctx, n)
+		if n == 0 {
+			return p.wantPlace(ctx)
+		}
+		claims, more, err := p.Queue.Claim(ctx, n, p.drivenByTeam(), p.Store.Clock.Now())
 		if err != nil {
 			return err
 		}
 		p.adopt(ctx, claims)
-		if len(claims) < n {
+		if !more || len(claims) == 0 {
 			return nil
 		}
 	}

@@ -68,7 +68,7 @@ type Pool struct {
 	Options
 	id    uuid.UUID
 	name  string // as it stands in histories
-	slots chan struct{}
+	slots *slots
 
 	mu       sync.Mutex
 	drivers  map[uuid.UUID]*driver
@@ -76,6 +76,7 @@ type Pool struct {
 	returned []queue.Claim // claimed again while their drivers were leaving
 	receipts map[uuid.UUID][]*Receipt
 	serving  bool // registered and not closing
+	place    wanted
 
 	running   sync.WaitGroup                   // drivers
 	held      map[uuid.UUID]context.CancelFunc // leases of attempts that it makes for other owners
@@ -101,7 +102,7 @@ type Pool struct {
 // New makes a pool; Run starts it.
 func New(options Options) *Pool {
 	p := &Pool{Options: options, id: options.Worker.ID, name: options.Worker.ID.String(),
-		slots:    make(chan struct{}, options.Worker.Concurrency),
+		slots:    newSlots(options.Worker.Concurrency),
 		drivers:  map[uuid.UUID]*driver{},
 		receipts: map[uuid.UUID][]*Receipt{},
 		held:     map[uuid.UUID]context.CancelFunc{},

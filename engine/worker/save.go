@@ -49,7 +49,7 @@ func (d *driver) leave(pending []execution.Work) *store.Leave {
 	case len(d.attempts) > 0, len(d.lent) > 0 && !d.pool.isClosing():
 		return nil
 	case len(pending) > 0:
-		if d.mode() == ModeServer && d.stepped || d.pool.isClosing() {
+		if d.mode() == ModeServer && d.stepped || d.pool.isClosing() || d.givesPlace() {
 			return &store.Leave{Release: true}
 		}
 		return nil
