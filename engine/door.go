@@ -83,6 +83,8 @@ type Runs interface {
 	// Replay folds an exported history without effects.
 	Replay(ctx context.Context, who Who, history []byte) (ExecutionDetail, error)
 	Queue(ctx context.Context, who Who, by string) ([]QueueRow, error)
+	// Pressure says whether starts are held back because too much is waiting.
+	Pressure() Pressure
 	Workers(ctx context.Context, who Who) ([]Worker, error)
 }
 

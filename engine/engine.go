@@ -16,6 +16,7 @@ import (
 
 	"weftline/engine/activity"
 	"weftline/engine/execution"
+	"weftline/engine/figures"
 	"weftline/engine/flow"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
@@ -36,6 +37,7 @@ type Options struct {
 	Connections  int                // most connections of the pool (Committers + 8)
 	Mode         string             // what the execution mode default means (local_sync)
 	Scheduling   string             // policy of package order (tenant_aware)
+	Backpressure PressureLimits     // when starts are held back (never)
 	PayloadLimit int                // bytes of an input, signal or event (1 MiB)
 	OutputLimit  int                // bytes of an activity's output (16 MiB)
 	ItemLimit    int                // items of a for_each (10,000)
@@ -93,6 +95,7 @@ type Engine struct {
 	bus      *notify.Bus
 	timers   *timer.Loop
 	ticks    *timer.Poll
+	figures  *figures.Figures
 }
 
 var _ Door = (*Engine)(nil)
@@ -117,7 +120,7 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 		db.Close()
 		return nil, err
 	}
-	e := &Engine{options: options, db: db, identity: NewIdentity(db), vault: NewVault(db, keys), watchers: newWatchers(), policies: newPolicies(db)}
+	e := &Engine{options: options, db: db, identity: NewIdentity(db), figures: figures.New(), vault: NewVault(db, keys), watchers: newWatchers(), policies: newPolicies(db)}
 	e.identity.keys = keys
 	e.identity.changed = func(team uuid.UUID) { e.publish(Change{Team: team, Access: true}) }
 	e.assemble(st, policy)
@@ -158,6 +161,7 @@ func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
 		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Shares: !e.options.KeepsWork, Grace: e.options.Grace, Log: e.options.Log,
+		Figures:  e.figures,
 		Secrets:  e.vault.valuesFor,
 		Permit:   e.permit,
 		Hint:     func(hint notify.Hint) { e.bus.Send(hint) },
@@ -168,7 +172,7 @@ func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 		return q.HoldLock(ctx, session)
 	})
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
-	e.runs = &runs{db: e.db, q: queries.New(e.db), store: st, pool: pool, policies: e.policies, works: works, watch: e.watchers.Watch,
+	e.runs = &runs{gauge: newGauge(e.options.Backpressure, backlogOf(queries.New(e.db)), e.options.Log), db: e.db, q: queries.New(e.db), store: st, pool: pool, policies: e.policies, works: works, watch: e.watchers.Watch,
 		payloadLimit: e.options.PayloadLimit, outputLimit: e.options.OutputLimit, log: e.options.Log}
 	e.catalog = newCatalog(e.db, e.policies, catalogLinks{unable: e.unable, connection: e.services.kind, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
@@ -246,6 +250,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		loops.Wait()
 	}()
 	loops.Go(func() { e.timers.Run(ctx) })
+	loops.Go(func() { e.gauge.run(ctx) })
 	loops.Go(func() { e.ticks.Run(ctx) })
 	loops.Go(func() { e.identity.sweepAlways(ctx, e.options.Log) })
 	return e.pool.Run(ctx, func() {
@@ -272,6 +277,12 @@ func (e *Engine) Identity() *Identity { return e.identity }
 
 // Vault keeps the secrets of teams.
 func (e *Engine) Vault() *Vault { return e.vault }
+
+// Figures are what the engine counts.
+func (e *Engine) Figures() *figures.Figures { return e.figures }
+
+// Slots is how many attempts may run here at one time, and how many do.
+func (e *Engine) Slots() (all, busy int) { return e.options.Concurrency, e.pool.Busy() }
 
 // Services keeps the connections of teams.
 func (e *Engine) Services() *Connections { return e.services }

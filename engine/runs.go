@@ -28,6 +28,7 @@ type runs struct {
 	works        *queue.Works
 	watch        func(team uuid.UUID, f func(Change)) (stop func())
 	policies     *policies
+	gauge        *gauge
 	payloadLimit int // bytes
 	outputLimit  int // bytes
 	log          *slog.Logger
@@ -220,9 +221,23 @@ func (r *runs) Queue(ctx context.Context, who Who, by string) ([]QueueRow, error
 }
 
 // Backlog is what waits for a worker over all teams; OldestAge is in seconds.
-func (r *runs) Backlog(ctx context.Context) (QueueRow, error) {
-	row, err := r.q.OldestReady(ctx)
-	return QueueRow{Key: "all", Depth: int(row.Depth), OldestAge: row.OldestAge}, err
+func (r *runs) Backlog(ctx context.Context) (QueueRow, error) { return backlogOf(r.q)(ctx) }
+
+func backlogOf(q *queries.Queries) func(context.Context) (QueueRow, error) {
+	return func(ctx context.Context) (QueueRow, error) {
+		row, err := q.OldestReady(ctx)
+		return QueueRow{Key: "all", Depth: int(row.Depth), OldestAge: row.OldestAge}, err
+	}
+}
+
+// WorkersByState counts the workers of all teams; lost ones are offline for an hour.
+func (r *runs) WorkersByState(ctx context.Context) (map[string]int, error) {
+	rows, err := r.q.WorkersByState(ctx, queue.Lease.Seconds())
+	count := map[string]int{}
+	for _, row := range rows {
+		count[row.State] = int(row.Workers)
+	}
+	return count, err
 }
 
 // Workers lists the workers of the last day.

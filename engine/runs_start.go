@@ -46,7 +46,7 @@ func (r *runs) startOnce(ctx context.Context, who Who, definition *store.Definit
 	if answer, found, err := r.startedBefore(ctx, who, request.Workflow, key); found || err != nil {
 		return answer, err
 	}
-	if err := r.room(ctx, who.Team, 1); err != nil {
+	if err := r.admit(ctx, who.Team, 1); err != nil {
 		return Started{}, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWithin)
@@ -61,8 +61,16 @@ func (r *runs) startOnce(ctx context.Context, who Who, definition *store.Definit
 	return answer, err
 }
 
+// admit refuses n starts that the team's policy does not allow, and holds back what the queue has no room for.
+func (r *runs) admit(ctx context.Context, team uuid.UUID, n int) error {
+	if err := r.room(ctx, team, n); err != nil {
+		return err
+	}
+	return r.gauge.admit(ctx)
+}
+
 func (r *runs) begin(ctx context.Context, who Who, definition *store.Definition, start execution.Start, key *store.StartKey) (Started, error) {
-	own := r.pool.Reserve(start.ID)
+	own := !r.Pressure().On() && r.pool.Reserve(start.ID)
 	owned := false
 	defer func() {
 		if own && !owned {
@@ -128,7 +136,7 @@ func (r *runs) StartBatch(ctx context.Context, who Who, workflow string, version
 	if err != nil {
 		return nil, err
 	}
-	if err := r.room(ctx, who.Team, len(items)); err != nil {
+	if err := r.admit(ctx, who.Team, len(items)); err != nil {
 		return nil, err
 	}
 	ids := make([]uuid.UUID, len(items))

@@ -69,3 +69,9 @@ delete from workers where heartbeat_at < now() - interval '7 days';
 -- Whether a replica that is alive can run what needs this.
 select exists (select from workers where kind = 'replica' and state <> 'stopped' and @ability::text = any(activities)
     and heartbeat_at > now() - make_interval(secs => @lease_seconds::float8))::bool as able;
+
+-- name: WorkersByState :many
+-- Replicas and remote workers that are not stopped, by state; a silent one is offline.
+select (case when heartbeat_at <= now() - make_interval(secs => @lease_seconds::float8) then 'offline' else state end)::text as state,
+    count(*) as workers
+from workers where state <> 'stopped' and heartbeat_at > now() - interval '1 hour' group by 1;

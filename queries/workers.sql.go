@@ -423,3 +423,35 @@ func (q *Queries) Unlocked(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, e
 	}
 	return items, nil
 }
+
+const workersByState = `-- name: WorkersByState :many
+select (case when heartbeat_at <= now() - make_interval(secs => $1::float8) then 'offline' else state end)::text as state,
+    count(*) as workers
+from workers where state <> 'stopped' and heartbeat_at > now() - interval '1 hour' group by 1
+`
+
+type WorkersByStateRow struct {
+	State   string
+	Workers int64
+}
+
+// Replicas and remote workers that are not stopped, by state; a silent one is offline.
+func (q *Queries) WorkersByState(ctx context.Context, leaseSeconds float64) ([]WorkersByStateRow, error) {
+	rows, err := q.db.Query(ctx, workersByState, leaseSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WorkersByStateRow{}
+	for rows.Next() {
+		var i WorkersByStateRow
+		if err := rows.Scan(&i.State, &i.Workers); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -24,6 +24,8 @@ type Health interface {
 // HealthAnswer is the body of the health checks.
 type HealthAnswer struct {
 	Status string `json:"status"`
+	// Pressure says why starts are held back, if they are.
+	Pressure string `json:"pressure,omitempty"`
 }
 
 // Queue answers the depth of the queue ?by=partition|queue|team|workflow|priority.
@@ -53,5 +55,5 @@ func (a *API) Ready(c *fiber.Ctx) error {
 	if err := a.health.Ready(ctx); err != nil {
 		return &engine.Error{Code: "not_ready", Message: err.Error(), RetryAfterSeconds: 1}
 	}
-	return answer(c, fiber.StatusOK, HealthAnswer{Status: "ready"})
+	return answer(c, fiber.StatusOK, HealthAnswer{Status: "ready", Pressure: a.door.Pressure().Notice()})
 }

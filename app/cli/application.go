@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 
 	"weftline/app/config"
 	"weftline/app/demo"
@@ -116,6 +115,8 @@ func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.R
 	c := a.config
 	return engine.Options{
 		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode), Scheduling: string(c.Scheduling),
+		Backpressure: engine.PressureLimits{QueueAge: c.Backpressure.QueueAge, QueueDepth: c.Backpressure.QueueDepth, Action: string(c.Backpressure.Action)},
+
 		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: kinds,
 		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels,
 		Queues: c.Worker.Queues, Serves: c.Worker.Partitions, KeepsWork: !c.Queue.Stealing, Log: a.log,
@@ -219,7 +220,7 @@ func (a *application) publicURL(addr net.Addr) string {
 // server makes the web application; local is who visitors are in local mode.
 func (a *application) server(local *engine.Person, addr net.Addr) *web.Server {
 	m := metrics.New()
-	m.Register(backlogFigures(a.engine)...)
+	m.Register(engineFigures(a.engine)...)
 	return web.New(web.Options{
 		Door: a.engine, Identity: a.identity, Vault: a.engine.Vault(), Connections: a.engine.Services(), Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
 		Local: local, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
@@ -293,25 +294,4 @@ func (p progress) Ready(ctx context.Context) error {
 			backlog.Depth, backlog.OldestAge)
 	}
 	return nil
-}
-
-// backlogFigures ask the database when they are read.
-func backlogFigures(e *engine.Engine) []prometheus.Collector {
-	read := func(pick func(engine.QueueRow) float64) func() float64 {
-		return func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			backlog, err := e.Backlog(ctx)
-			if err != nil {
-				return -1
-			}
-			return pick(backlog)
-		}
-	}
-	return []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "weftline_queue_depth", Help: "Executions that are ready and have no worker; -1 when unknown."},
-			read(func(b engine.QueueRow) float64 { return float64(b.Depth) })),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "weftline_queue_oldest_seconds", Help: "Age of the oldest of them; -1 when unknown."},
-			read(func(b engine.QueueRow) float64 { return b.OldestAge })),
-	}
 }

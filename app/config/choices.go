@@ -22,6 +22,15 @@ const (
 	FIFO         Scheduling = "fifo"
 )
 
+// PressureAction says how starts are held back while too much waits.
+type PressureAction string
+
+const (
+	SlowStarts   PressureAction = "slow"
+	QueueStarts  PressureAction = "queue"
+	RejectStarts PressureAction = "reject"
+)
+
 // LogFormat is the form of a log line.
 type LogFormat string
 

@@ -32,6 +32,7 @@ type Config struct {
 
 	ExecutionMode ExecutionMode
 	Scheduling    Scheduling
+	Backpressure  Backpressure
 	Worker        Worker
 	Queue         Queue
 	Limits        Limits
@@ -65,6 +66,13 @@ type Queue struct {
 	Stealing       bool // what waits for a slot is offered to other pools
 }
 
+// Backpressure says how much may wait before starts are held back; zero does not count.
+type Backpressure struct {
+	QueueAge   time.Duration
+	QueueDepth int
+	Action     PressureAction
+}
+
 // Limits are refused with 413 or 422, the limit in the message.
 type Limits struct {
 	PayloadBytes int // of one input, signal, event or form
@@ -86,6 +94,7 @@ func (c *Config) Validate() error {
 		"WEFTLINE_BOOTSTRAP_TOKEN has %d characters: an admin token needs at least %d", len(c.BootstrapToken), minTokenLength)
 
 	check(c.Worker.Concurrency >= 1, "concurrency is %d: at least 1 activity must run at a time", c.Worker.Concurrency)
+	check(c.Backpressure.QueueAge >= 0 && c.Backpressure.QueueDepth >= 0, "backpressure-queue-age and backpressure-queue-depth must not be below 0")
 	count := c.Queue.PartitionCount
 	check(count >= 1 && count <= maxPartitions, "partition-count is %d: from 1 to %d", count, maxPartitions)
 

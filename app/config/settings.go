@@ -112,6 +112,14 @@ var settings = []Setting{
 		Help: "who is next: tenant_aware (teams take turns, then priority, deadline, age), weighted_fair, priority, deadline or fifo", value: func(c *Config) flag.Value {
 			return oneOf(&c.Scheduling, TenantAware, WeightedFair, ByPriority, ByDeadline, FIFO)
 		}},
+	{Group: Queueing, Name: "backpressure-queue-age", Env: "WEFTLINE_BACKPRESSURE_QUEUE_AGE", Default: "0s", Form: "DURATION",
+		Help: "hold starts back while something has waited longer than this for a worker; 0s never does", value: func(c *Config) flag.Value { return (*span)(&c.Backpressure.QueueAge) }},
+	{Group: Queueing, Name: "backpressure-queue-depth", Env: "WEFTLINE_BACKPRESSURE_QUEUE_DEPTH", Default: "0", Form: "N",
+		Help: "hold starts back while more executions than this wait for a worker; 0 never does", value: func(c *Config) flag.Value { return (*number)(&c.Backpressure.QueueDepth) }},
+	{Group: Queueing, Name: "backpressure-action", Env: "WEFTLINE_BACKPRESSURE_ACTION", Default: string(QueueStarts), Form: "slow|queue|reject",
+		Help: "how starts are held back: slow delays each, queue lets each wait for its turn, reject answers 503 with Retry-After", value: func(c *Config) flag.Value {
+			return oneOf(&c.Backpressure.Action, SlowStarts, QueueStarts, RejectStarts)
+		}},
 	{Group: Queueing, Name: "partition-count", Env: "WEFTLINE_PARTITION_COUNT", Default: "32", Form: "N",
 		Help: "partitions of a new database; an existing one refuses another count", value: func(c *Config) flag.Value { return (*number)(&c.Queue.PartitionCount) }},
 	{Group: Queueing, Name: "work-stealing", Env: "WEFTLINE_WORK_STEALING", Default: "on", Form: "on|off",

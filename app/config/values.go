@@ -30,6 +30,18 @@ func (v *number) Set(s string) error {
 	return nil
 }
 
+type span time.Duration
+
+func (v *span) String() string { return time.Duration(*v).String() }
+func (v *span) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return errors.New("must be a duration such as 500ms, 30s or 5m")
+	}
+	*v = span(d)
+	return nil
+}
+
 type onOff bool
 
 func (v *onOff) String() string {

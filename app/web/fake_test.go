@@ -32,9 +32,12 @@ var (
 type fakeDoor struct {
 	engine.Door
 	started engine.StartRequest
+	waiting engine.Pressure
 	draft   *engine.Draft
 	signals int
 }
+
+func (f *fakeDoor) Pressure() engine.Pressure { return f.waiting }
 
 func (f *fakeDoor) Start(_ context.Context, _ engine.Who, request engine.StartRequest) (engine.Started, error) {
 	f.started = request

@@ -26,7 +26,10 @@ func (p *Pages) frame(c *fiber.Ctx, title, section string, crumbs ...ui.Crumb) u
 func (p *Pages) frameOf(view View, title, section string) ui.Page {
 	frame := ui.Page{Title: title, Section: section, Team: view.Who.TeamName, User: view.Who.User, CSRF: view.CSRF, Nonce: view.Nonce}
 	if p.Local != nil && p.Local.AnyAddress {
-		frame.Notice = "Local mode is open to other machines: whoever can reach this address may do everything."
+		frame.Notices = append(frame.Notices, "Local mode is open to other machines: whoever can reach this address may do everything.")
+	}
+	if notice := p.Door.Pressure().Notice(); notice != "" {
+		frame.Notices = append(frame.Notices, notice)
 	}
 	if view.Unreachable != nil {
 		frame.Notice = "Your identity provider has not answered since " + ui.Exact(*view.Unreachable) +

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"weftline/engine"
 )
@@ -202,6 +203,20 @@ func TestErrorsOfSignedInPeopleArePages(t *testing.T) {
 		if got.StatusCode != status || !strings.Contains(got.text, "<main") || !strings.Contains(got.text, got.Header.Get("X-Request-Id")) {
 			t.Errorf("%s: %d %.200s", path, got.StatusCode, got.text)
 		}
+	}
+}
+
+// While starts are held back every page and the readiness check say so.
+func TestPressureIsShown(t *testing.T) {
+	server, door := newTestServer(t, withPage)
+	door.waiting = engine.Pressure{Since: time.Now(), Action: engine.PressureReject, Depth: 1234}
+	page := ask(t, server, request{"GET", "http://localhost/executions/x", "", []string{"Accept", "text/html", "Cookie", "weftline_session=good"}})
+	if !strings.Contains(page.text, "1234 executions") {
+		t.Errorf("the page does not say it: %.300s", page.text)
+	}
+	ready := ask(t, server, request{"GET", "http://localhost/readyz", "", nil})
+	if ready.StatusCode != 200 || !strings.Contains(ready.text, "refused until the queue is shorter") {
+		t.Errorf("%d %s", ready.StatusCode, ready.text)
 	}
 }
 

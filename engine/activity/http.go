@@ -102,6 +102,7 @@ func (h *HTTP) Run(ctx context.Context, call Call) Outcome {
 	if err != nil {
 		return invalid(err)
 	}
+	trace(request.Header, call)
 	if failed := h.authorise(request, inputs); failed != nil {
 		return *failed
 	}

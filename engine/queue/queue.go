@@ -51,11 +51,12 @@ func New(pool *pgxpool.Pool, worker uuid.UUID, partitions []int16, policy order.
 func (q *Queue) Serves(partition int16) bool { return slices.Contains(q.partitions, partition) }
 
 // Claim is an execution that this worker owns from now on. Wakes is how often it had been woken by then;
-// LostBy is the dead owner it was taken from, or Nil.
+// LostBy is the dead owner it was taken from, or Nil; Waited is how long it had been ready.
 type Claim struct {
 	Execution uuid.UUID
 	Wakes     int64
 	LostBy    uuid.UUID
+	Waited    time.Duration
 }
 
 // Claim takes at most n executions that nobody owns, in the order of the policy. running is what this worker
@@ -86,7 +87,7 @@ func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now
 	for _, e := range line {
 		row := found[e.Execution]
 		if w := max(row.Wakes, wakes[e.Execution]); w > 0 {
-			claims = append(claims, Claim{Execution: e.Execution, Wakes: w})
+			claims = append(claims, Claim{Execution: e.Execution, Wakes: w, Waited: now.Sub(e.Since)})
 			q.claimed(e.Team, row.Turn)
 		}
 	}

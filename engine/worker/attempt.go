@@ -116,7 +116,8 @@ func (d *driver) evaluate(w execution.Work) (execution.Result, bool) {
 func (d *driver) accept(w execution.Work, result execution.Result) error {
 	result.Worker = d.pool.name
 	d.unsaved.steps++
-	d.stepped = true
+	d.steps++
+	d.pool.Figures.Attempt(w.Type, result.EndedAt.Sub(result.StartedAt))
 	if w.Once || w.Checkpoint {
 		d.unsaved.must = true
 	}

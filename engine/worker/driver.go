@@ -45,7 +45,8 @@ type driver struct {
 	away     map[store.WorkKey]bool // attempts that others make
 	lent     map[store.WorkKey]bool // those of them that waited for a slot here
 	lendAt   time.Time              // when what waits for a slot is offered; zero = nothing is planned
-	stepped  bool                   // an activity ended since it was claimed
+	steps    int                    // activities that ended since it was claimed
+	giving   string                 // why it is about to go back to the queue
 	saved    checkpointing
 }
 

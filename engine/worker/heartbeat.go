@@ -24,6 +24,7 @@ func (p *Pool) Beat(ctx context.Context, peers func(bool)) {
 		switch {
 		case err == nil:
 			p.acked.Store(sent.UnixNano())
+			p.Figures.Renewed()
 			peers(alive > 1)
 			p.meet(alive > 1)
 			p.renewErrands(ctx)

@@ -90,6 +90,9 @@ func (p *Pool) claimAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		for _, claim := range claims {
+			p.Figures.Claimed(claim.Waited)
+		}
 		p.adopt(ctx, claims)
 		if !more || len(claims) == 0 {
 			return nil
@@ -106,6 +109,9 @@ func (p *Pool) takeOver(ctx context.Context) error {
 		claims, err := p.Queue.TakeOver(ctx, n)
 		if err != nil {
 			return err
+		}
+		for range claims {
+			p.Figures.Lost()
 		}
 		p.adopt(ctx, claims)
 		if len(claims) < n {
@@ -146,6 +152,9 @@ func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
 			continue
 		}
 		d.takenFrom = claim.LostBy
+		if claim.LostBy != uuid.Nil {
+			p.Figures.Recovered()
+		}
 		p.running.Go(d.run)
 	}
 }

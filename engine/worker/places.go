@@ -48,7 +48,7 @@ func (d *driver) givesPlace() bool {
 	p := d.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.place.open || !d.stepped || order.Level(d.exec.State.Created.Priority, time.Time{}, time.Time{}) >= p.place.level {
+	if !p.place.open || d.steps == 0 || order.Level(d.exec.State.Created.Priority, time.Time{}, time.Time{}) >= p.place.level {
 		return false
 	}
 	p.place.open = false

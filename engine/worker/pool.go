@@ -18,6 +18,7 @@ import (
 
 	"weftline/engine/activity"
 	"weftline/engine/execution"
+	"weftline/engine/figures"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
 	"weftline/engine/store"
@@ -49,6 +50,8 @@ type Options struct {
 	Shares      bool          // attempts that wait for a slot are offered to other replicas
 	Grace       time.Duration // how long Close lets running attempts finish
 	Log         *slog.Logger
+
+	Figures *figures.Figures
 
 	// Secrets reads secret values by name for a workflow; nil when the server has none. It answers
 	// activity.ErrNotUsable for one that the workflow may not use.
@@ -132,6 +135,9 @@ func (p *Pool) Active() int {
 	defer p.mu.Unlock()
 	return len(p.drivers)
 }
+
+// Busy is the number of attempts that run.
+func (p *Pool) Busy() int { return p.Worker.Concurrency - p.slots.unused() }
 
 // room is how many more executions it may own.
 func (p *Pool) room() int {

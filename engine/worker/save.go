@@ -49,7 +49,7 @@ func (d *driver) leave(pending []execution.Work) *store.Leave {
 	case len(d.attempts) > 0, len(d.lent) > 0 && !d.pool.isClosing():
 		return nil
 	case len(pending) > 0:
-		if d.mode() == ModeServer && d.stepped || d.pool.isClosing() || d.givesPlace() {
+		if d.giving = d.handsOver(); d.giving != "" {
 			return &store.Leave{Release: true}
 		}
 		return nil
@@ -61,6 +61,19 @@ func (d *driver) leave(pending []execution.Work) *store.Leave {
 		return nil
 	}
 	return &store.Leave{Wakes: d.wakes, Due: due}
+}
+
+// handsOver is why an execution with work to do goes back to the queue, "" when it stays.
+func (d *driver) handsOver() string {
+	switch {
+	case d.pool.isClosing():
+		return handbackDrain
+	case d.mode() == ModeServer && d.steps > 0:
+		return handbackStep
+	case d.givesPlace():
+		return handbackPriority
+	}
+	return ""
 }
 
 // opensSomething reports that what is about to be saved asks for something that may be there already: an
@@ -127,6 +140,7 @@ func (d *driver) save(leave *store.Leave) error {
 	if err != nil {
 		return err
 	}
+	d.pool.count(d.exec, d.unsaved.events)
 	d.unsaved = unsaved{}
 	if len(flush.Events) > 0 {
 		d.exec.LastSeq = flush.LastSeq
@@ -154,6 +168,7 @@ func (d *driver) checkpoint(flush *store.Flush) (err error) {
 func (d *driver) afterSave(flush *store.Flush, written store.Written) error {
 	switch {
 	case flush.Leave != nil && written.Parked:
+		d.countLeft(flush.Leave)
 		d.keep()
 		d.pool.parked(flush)
 		return errLeft

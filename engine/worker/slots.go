@@ -69,6 +69,13 @@ func (s *slots) takeFree() int {
 	return n
 }
 
+// unused is how many slots are free.
+func (s *slots) unused() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.free
+}
+
 // give returns n slots.
 func (s *slots) give(n int) {
 	s.mu.Lock()

@@ -25,7 +25,7 @@ type Page struct {
 	Nonce     string // for styles that scripts must insert
 	Theme     string // "", light or dark; "" follows the system
 	Density   string // "" or compact
-	Notice    string // shown on every page, e.g. what local mode means on an open address
+	Notices   []string // shown on every page, e.g. what local mode means on an open address
 	Islands   []string
 	Actions   templ.Component // buttons of the head, the primary one last; nil = none
 	Main      string          // id of the page's own <main>, which fills the window below the head; "" = the shell's
