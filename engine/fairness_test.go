@@ -111,6 +111,24 @@ func TestTheLineIsShown(t *testing.T) {
 	}
 }
 
+func TestTheWeightOfATeamIsItsPolicy(t *testing.T) {
+	w := newWorld(t)
+	for text, want := range map[string]int{`{}`: 1, `{"schedulingWeight": 0}`: 1, `{"schedulingWeight": 7}`: 7, `{"schedulingWeight": "much"}`: 1} {
+		var got int
+		w.row("select weight_of('"+text+"') where $1::uuid is not null", uuid.New(), &got)
+		if got != want {
+			t.Errorf("%s weighs %d", text, got)
+		}
+	}
+	seven, wrong := 7, 1001
+	if policy, err := w.ChangePolicy(t.Context(), w.who, engine.PolicyChange{SchedulingWeight: &seven}); err != nil || policy.SchedulingWeight != 7 {
+		t.Errorf("%+v, %v", policy, err)
+	}
+	if _, err := w.ChangePolicy(t.Context(), w.who, engine.PolicyChange{SchedulingWeight: &wrong}); err == nil {
+		t.Error("a weight of 1001 is accepted")
+	}
+}
+
 // A team with a long line does not stop another one: with room for few, both get on.
 func TestTeamsTakeTurns(t *testing.T) {
 	w := newWorld(t)

@@ -31,6 +31,7 @@ type Policy struct {
 	AllowedActivityTypes  []string     `json:"allowedActivityTypes"`  // empty = all
 	EgressAllow           []string     `json:"egressAllow"`           // address ranges that activities may reach, within what the server permits; empty = all of it
 	ExecutionRetention    string       `json:"executionRetention"`    // duration; "" = as each definition says
+	SchedulingWeight      int          `json:"schedulingWeight"`      // turns for one of another team under weighted_fair; 0 = 1
 	Limits                PolicyLimits `json:"limits"`
 }
 
@@ -49,6 +50,7 @@ type PolicyChange struct {
 	AllowedActivityTypes  *[]string           `json:"allowedActivityTypes"`
 	EgressAllow           *[]string           `json:"egressAllow"`
 	ExecutionRetention    *string             `json:"executionRetention"`
+	SchedulingWeight      *int                `json:"schedulingWeight"`
 	Limits                *PolicyLimitsChange `json:"limits"`
 }
 
@@ -61,6 +63,7 @@ type PolicyLimitsChange struct {
 const (
 	mostApprovals      = 20
 	shortestRetention  = 24 * time.Hour
+	largestWeight      = 1000
 	largestPolicyLimit = 1_000_000_000
 )
 
@@ -92,6 +95,7 @@ func (p Policy) with(change PolicyChange) Policy {
 	set(&p.AllowedActivityTypes, change.AllowedActivityTypes)
 	set(&p.EgressAllow, change.EgressAllow)
 	set(&p.ExecutionRetention, change.ExecutionRetention)
+	set(&p.SchedulingWeight, change.SchedulingWeight)
 	if limits := change.Limits; limits != nil {
 		set(&p.Limits.OpenExecutions, limits.OpenExecutions)
 		set(&p.Limits.Activities, limits.Activities)
@@ -128,6 +132,9 @@ func (p Policy) check() error {
 		if kept, err := expr.ParseDuration(text); err != nil || kept < shortestRetention {
 			wrong("executionRetention", "must be a duration of at least 1d, such as 90d, or \"\" for what each definition says")
 		}
+	}
+	if p.SchedulingWeight < 0 || p.SchedulingWeight > largestWeight {
+		wrong("schedulingWeight", "must be a whole number from 0 to %d", largestWeight)
 	}
 	for field, value := range map[string]int{"openExecutions": p.Limits.OpenExecutions, "activities": p.Limits.Activities} {
 		if value < 0 || value > largestPolicyLimit {

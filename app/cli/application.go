@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-
 	"weftline/app/config"
 	"weftline/app/demo"
 	"weftline/app/examples"
