@@ -49,6 +49,8 @@ type Result struct {
 	Engine              string  `json:"engine"`
 	Postgres            string  `json:"postgres"`
 	CPU                 float64 `json:"cpu"`
+	BoundRowsPerSecond  float64 `json:"boundRowsPerSecond"` // what the same PostgreSQL inserts at all
+	ShareOfBound        float64 `json:"shareOfBound"`       // steps a second of it
 }
 
 // Run measures one workload.
@@ -158,6 +160,11 @@ func (m *measurement) run(ctx context.Context) (Result, error) {
 	n := float64(m.options.Instances)
 	result.Postgres = after.version
 	result.CommitsPerInstance = round(float64(after.commits-before.commits) / n)
+	rows, err := bound(ctx, m.options.DatabaseURL)
+	if err != nil {
+		return Result{}, fmt.Errorf("measure what PostgreSQL can do: %w", err)
+	}
+	result.BoundRowsPerSecond, result.ShareOfBound = math.Round(rows), round(result.StepsPerSecond/rows)
 	result.WALBytesPerInstance = math.Round(float64(after.wal-before.wal) / n)
 	return result, nil
 }

@@ -5,6 +5,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ const (
 	// Heartbeat is the pause between two heartbeats.
 	Heartbeat = 5 * time.Second
 
-	// turnMargin is how far below the newest claimed turn a claim still looks: priorities move turns by
+	// turnMargin is how far below what is done a claim still looks: priorities move turns by
 	// up to 30 s each way, and a transaction may commit after its turn was read.
 	turnMargin = 90 * time.Second
 	// fullScan is the pause between two claims that look at everything.
@@ -36,7 +37,7 @@ type Queue struct {
 	policy     order.Policy
 
 	mu       sync.Mutex
-	newest   map[uuid.UUID]time.Time // newest turn claimed so far, by team
+	done     map[uuid.UUID]time.Time // up to which turn the line of a team was claimed
 	lastFull time.Time
 	suspects map[uuid.UUID]time.Time // workers seen without their session lock, since when
 }
@@ -44,7 +45,7 @@ type Queue struct {
 // New makes the view of a worker that serves these partitions and takes work as the policy says.
 func New(pool *pgxpool.Pool, worker uuid.UUID, partitions []int16, policy order.Policy) *Queue {
 	return &Queue{q: queries.New(pool), worker: worker, partitions: partitions, policy: policy,
-		newest: map[uuid.UUID]time.Time{}, suspects: map[uuid.UUID]time.Time{}}
+		done: map[uuid.UUID]time.Time{}, suspects: map[uuid.UUID]time.Time{}}
 }
 
 // Serves reports whether the worker claims executions of a partition.
@@ -85,12 +86,11 @@ func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now
 		}
 	}
 	for _, e := range line {
-		row := found[e.Execution]
-		if w := max(row.Wakes, wakes[e.Execution]); w > 0 {
+		if w := max(found[e.Execution].Wakes, wakes[e.Execution]); w > 0 {
 			claims = append(claims, Claim{Execution: e.Execution, Wakes: w, Waited: now.Sub(e.Since)})
-			q.claimed(e.Team, row.Turn)
 		}
 	}
+	q.remember(rows, claims)
 	return claims, more, nil
 }
 
@@ -108,11 +108,30 @@ func (q *Queue) take(ctx context.Context, line []order.Entry) (wakes map[uuid.UU
 	return wakes, err
 }
 
-func (q *Queue) claimed(team uuid.UUID, turn time.Time) {
+// remember notes up to which turn the lines of teams are done: to the first that was left, else to the last.
+func (q *Queue) remember(rows []queries.ClaimReadyRow, claims []Claim) {
+	taken := make(map[uuid.UUID]bool, len(claims))
+	for _, claim := range claims {
+		taken[claim.Execution] = true
+	}
+	left, last := map[uuid.UUID]time.Time{}, map[uuid.UUID]time.Time{}
+	for _, row := range rows {
+		if first, any := left[row.TeamID]; !taken[row.ExecutionID] && (!any || row.Turn.Before(first)) {
+			left[row.TeamID] = row.Turn
+		}
+		if row.Turn.After(last[row.TeamID]) {
+			last[row.TeamID] = row.Turn
+		}
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if turn.After(q.newest[team]) {
-		q.newest[team] = turn
+	for team, turn := range last {
+		if first, any := left[team]; any {
+			turn = first
+		}
+		if turn.After(q.done[team]) {
+			q.done[team] = turn
+		}
 	}
 }
 
@@ -123,10 +142,10 @@ func (q *Queue) lowWatermarks(now time.Time) (teams []uuid.UUID, from []time.Tim
 	defer q.mu.Unlock()
 	if now.Sub(q.lastFull) >= fullScan {
 		q.lastFull = now
-		clear(q.newest)
+		clear(q.done)
 	}
-	for team, newest := range q.newest {
-		teams, from = append(teams, team), append(from, newest.Add(-turnMargin))
+	for team, turn := range q.done {
+		teams, from = append(teams, team), append(from, turn.Add(-turnMargin))
 	}
 	return teams, from
 }
