@@ -32,8 +32,8 @@ func (p *Pages) frameOf(view View, title, section string) ui.Page {
 		frame.Notices = append(frame.Notices, notice)
 	}
 	if view.Unreachable != nil {
-		frame.Notice = "Your identity provider has not answered since " + ui.Exact(*view.Unreachable) +
-			". You can work on; if it stays away you will be signed out."
+		frame.Notices = append(frame.Notices, "Your identity provider has not answered since "+ui.Exact(*view.Unreachable)+
+			". You can work on; if it stays away you will be signed out.")
 	}
 	return frame
 }
