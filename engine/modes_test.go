@@ -31,7 +31,7 @@ func TestWhatAnExecutionCostsByMode(t *testing.T) {
 		mode              string
 		statements, trips int
 	}{
-		{worker.ModeServer, 136, 112},
+		{worker.ModeServer, 150, 126},
 		{worker.ModeLocalSync, 29, 24},
 		{worker.ModeLocalAsync, 3, 2},
 	} {
