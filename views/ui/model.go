@@ -22,9 +22,9 @@ type Page struct {
 	User      string
 	OpenTasks int
 	CSRF      string
-	Nonce     string // for styles that scripts must insert
-	Theme     string // "", light or dark; "" follows the system
-	Density   string // "" or compact
+	Nonce     string   // for styles that scripts must insert
+	Theme     string   // "", light or dark; "" follows the system
+	Density   string   // "" or compact
 	Notices   []string // shown on every page, e.g. what local mode means on an open address
 	Islands   []string
 	Actions   templ.Component // buttons of the head, the primary one last; nil = none
