@@ -78,6 +78,9 @@ bundle: static/node_modules ## static/islands, static/css → static/dist
 
 # -- the rest -----------------------------------------------------------------------------
 
+mutate: ## break the core on purpose, and see that the random worlds notice (minutes)
+	go test ./engine/execution -run MutationsAreCaught -mutate -v -timeout 60m
+
 bench: build ## a workload of `weftline bench` (ARGS="linear20 --mode local_sync")
 	bin/weftline bench $(or $(ARGS),linear20 --mode local_sync)
 

@@ -36,6 +36,7 @@ type Door interface {
 	Triggers
 	Teams
 	Reviews
+	Files
 	Watcher
 	RemoteWorkers
 }
@@ -71,6 +72,7 @@ type Runs interface {
 	Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionDetail, error)
 	StateAt(ctx context.Context, who Who, id uuid.UUID, seq int64) (ExecutionDetail, error)
 	Events(ctx context.Context, who Who, id uuid.UUID, after int64, limit int) (EventPage, error)
+	ActivityLog(ctx context.Context, who Who, id uuid.UUID, activity string, request LogRequest) (ActivityLog, error)
 	// Definition is the text of the version that the execution runs on.
 	Definition(ctx context.Context, who Who, id uuid.UUID) (Version, error)
 	Cancel(ctx context.Context, who Who, id uuid.UUID, reason string, compensate *bool) error
@@ -114,10 +116,11 @@ type Change struct {
 	Workflow  string
 	LastSeq   int64
 	Status    string
-	Tasks     bool // tasks of the team changed
-	Drafts    bool // a draft or version of Workflow changed
-	Work      bool // attempts were offered to workers
-	Access    bool // who may do what changed: credentials must be looked at again
+	Tasks     bool   // tasks of the team changed
+	Drafts    bool   // a draft or version of Workflow changed
+	Work      bool   // attempts were offered to workers
+	Access    bool   // who may do what changed: credentials must be looked at again
+	Log       string // an attempt of this activity of Execution printed something
 }
 
 // PageRequest asks for a part of a list; Limit 0 is 50, at most 500.

@@ -40,6 +40,7 @@ type Options struct {
 	Backpressure PressureLimits     // when starts are held back (never)
 	PayloadLimit int                // bytes of an input, signal or event (1 MiB)
 	OutputLimit  int                // bytes of an activity's output (16 MiB)
+	FileLimit    int                // bytes of a file (64 MiB)
 	ItemLimit    int                // items of a for_each (10,000)
 	Grace        time.Duration      // how long Close lets running activities finish (20 s)
 	Activities   *activity.Registry // kinds that this process runs; emit is added
@@ -62,6 +63,7 @@ func (o Options) withDefaults() Options {
 	o.Scheduling = orDefault(o.Scheduling, "tenant_aware")
 	o.PayloadLimit = orDefault(o.PayloadLimit, 1<<20)
 	o.OutputLimit = orDefault(o.OutputLimit, 16<<20)
+	o.FileLimit = orDefault(o.FileLimit, 64<<20)
 	o.ItemLimit = orDefault(o.ItemLimit, execution.DefaultItems)
 	o.Grace = orDefault(o.Grace, 20*time.Second)
 	o.Log = orDefault(o.Log, slog.Default())
@@ -84,6 +86,7 @@ type Engine struct {
 	*runs
 	*scheduler
 	*hooks
+	*cabinet
 	*watchers
 	*policies
 
@@ -157,6 +160,8 @@ func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 	e.options.Activities.Connect(e.services.find)
 	e.options.Activities.Narrow(e.policies.reach)
 	e.services.reach = e.policies.reach
+	e.cabinet = &cabinet{db: e.db, q: queries.New(e.db), most: int64(e.options.FileLimit), now: st.Clock.Now}
+	e.options.Activities.KeepFiles(activityFiles{e.cabinet})
 	q, works := queue.New(e.db, id, e.options.partitions(), policy), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
@@ -300,7 +305,7 @@ func (e *Engine) heard(hint notify.Hint) {
 // publish tells everybody of a change that was made through the door.
 func (e *Engine) publish(change Change) {
 	changes := []notify.Change{{Team: change.Team, Execution: change.Execution, Workflow: change.Workflow,
-		LastSeq: change.LastSeq, Status: change.Status, Tasks: change.Tasks, Drafts: change.Drafts, Access: change.Access}}
+		LastSeq: change.LastSeq, Status: change.Status, Tasks: change.Tasks, Drafts: change.Drafts, Access: change.Access, Log: change.Log}}
 	e.watchers.tell(changes)
 	e.bus.Send(notify.Hint{Changes: changes})
 }

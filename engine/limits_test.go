@@ -164,3 +164,25 @@ func TestAChildIsStartedOnceForItsKey(t *testing.T) {
 		t.Errorf("%d waits for children are left", waits)
 	}
 }
+
+// TestWaitingForASlotCountsForTheQueueTimeout: an attempt that gets no slot in time fails; one that has its slot
+// runs on however long it takes.
+func TestWaitingForASlotCountsForTheQueueTimeout(t *testing.T) {
+	w := newWorld(t, func(o *engine.Options) { o.Concurrency = 1 })
+	running, finish := make(chan struct{}), make(chan struct{})
+	w.http.answers(func(ctx context.Context, call activity.Call) activity.Outcome {
+		close(running)
+		<-finish
+		return activity.Outcome{Value: map[string]any{}}
+	})
+	w.publish("busy", "  activities:\n    - {id: a, type: http, queueTimeout: 100ms, inputs: {url: http://x}}\n")
+	w.publish("late", "  activities:\n    - {id: b, type: http, queueTimeout: 100ms, inputs: {url: http://x}}\n")
+	busy := w.start("busy", nil)
+	<-running
+	late := w.ends(w.start("late", nil), "failed")
+	if late.Error.Type != "timeout.queue" {
+		t.Errorf("error %+v", late.Error)
+	}
+	close(finish)
+	w.ends(busy, "completed")
+}

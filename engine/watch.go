@@ -46,7 +46,7 @@ func (w *watchers) tell(changes []notify.Change) {
 	}
 	for _, c := range changes {
 		change := Change{Team: c.Team, Execution: c.Execution, Workflow: c.Workflow, LastSeq: c.LastSeq,
-			Status: c.Status, Tasks: c.Tasks, Drafts: c.Drafts, Work: c.Work, Access: c.Access}
+			Status: c.Status, Tasks: c.Tasks, Drafts: c.Drafts, Work: c.Work, Access: c.Access, Log: c.Log}
 		for _, f := range w.byTeam[c.Team] {
 			f(change)
 		}

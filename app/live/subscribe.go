@@ -142,6 +142,15 @@ func (h *Hub) open(who engine.Who, name string) (topic, error) {
 			func(c engine.Change) bool { return c.Tasks }, 250*time.Millisecond, 0)
 	case kind == "workflow" && rest != "":
 		opened = h.openWorkflow(who, rest)
+	case kind == "log":
+		execution, activity, _ := strings.Cut(rest, "/")
+		id, err := uuid.Parse(execution)
+		if err != nil || activity == "" {
+			return nil, engine.Refuse("bad_request", "a log is log:<execution>/<activity>")
+		}
+		opened = newStateTopic(func(ctx context.Context) (any, error) {
+			return h.door.ActivityLog(ctx, who, id, activity, engine.LogRequest{})
+		}, func(c engine.Change) bool { return c.Execution == id && c.Log == activity }, 250*time.Millisecond, 0)
 	case name == "counts":
 		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.count(ctx, who) },
 			func(engine.Change) bool { return true }, time.Second, 0)

@@ -24,6 +24,9 @@ func (p *Pages) execution(c *fiber.Ctx) error {
 		return err
 	}
 	view := executionview.Build(facts)
+	if view.Detail.Log, view.Detail.LogURL, err = p.tailOfLog(c, id, view.Detail.ID); err != nil {
+		return err
+	}
 	frame := p.frame(c, view.Workflow+" "+view.ShortID, "executions", ui.Crumb{Label: "Executions", URL: "/executions"})
 	frame.Actions = executionview.Buttons(view, frame.CSRF)
 	frame.Islands = []string{"execution"}

@@ -40,6 +40,7 @@ func (p *Pages) Routes() []Route {
 
 		{Method: get, Path: "/executions", Needs: auth.Read, Handle: p.executions},
 		{Method: get, Path: "/executions/:id", Needs: auth.Read, Handle: p.execution},
+		{Method: get, Path: "/executions/:id/activities/:activity/log", Needs: auth.Read, Handle: p.log},
 		{Method: get, Path: "/executions/:id/history.json", Needs: auth.Read, Handle: p.history},
 		{Method: post, Path: "/executions/:id/cancel", Needs: auth.Run, Handle: p.cancel},
 		{Method: post, Path: "/executions/:id/pause", Needs: auth.Run, Handle: p.pause},

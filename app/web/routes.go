@@ -26,6 +26,7 @@ const (
 	definitionMax = 1 << 20  // bytes of a definition's text
 	batchMax      = 16 << 20 // bytes of a batch of starts
 	historyMax    = 64 << 20 // bytes of an exported history
+	fileMax       = 64 << 20 // bytes of a file
 	planMax       = 4 << 20  // bytes of a definition with an input and mocks
 )
 
@@ -110,6 +111,12 @@ func executionRoutes(a *api.API) []Route {
 			Says: "The text of the version that it runs on.", Answers: text},
 		{Method: get, Path: "/executions/:id/state", Needs: auth.Read, Handle: a.StateAt,
 			Says: "The state as of one event.", Query: []string{"at"}, Answers: engine.ExecutionDetail{}},
+		{Method: get, Path: "/executions/:id/activities/:activity/log", Needs: auth.Read, Handle: a.Log,
+			Says: "What an attempt of an activity printed; without attempt, the last one that did.", Query: []string{"attempt", "item", "after", "compensating"}, Answers: engine.ActivityLog{}},
+		{Method: post, Path: "/files", Needs: auth.Decide, Handle: a.SaveFile, MaxBody: fileMax + envelope,
+			Says: "Keeps a file, the body as it is or the first of a form; {$file: id} stands for it in inputs and forms.", Query: []string{"name"}, Takes: openapi.Text{}, Answers: engine.File{}, Status: 201},
+		{Method: get, Path: "/files/:id", Needs: auth.Read, Handle: a.File,
+			Says: "The content of a file.", Answers: openapi.Text{}},
 		{Method: post, Path: "/executions/:id/cancel", Needs: auth.Run, Handle: a.Cancel,
 			Says: "Ends it early.", Takes: api.CancelRequest{}, Answers: api.Accepted{}, Status: 202},
 		{Method: post, Path: "/executions/:id/pause", Needs: auth.Run, Handle: a.Pause,

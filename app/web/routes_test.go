@@ -89,7 +89,7 @@ func TestTheAPIDocumentHoldsEveryRoute(t *testing.T) {
 		if route.Kind == Page {
 			continue
 		}
-		template := strings.NewReplacer(":name", "{name}", ":id", "{id}", ":version", "{version}", ":number", "{number}", ":comment", "{comment}", ":backfill", "{backfill}", ":team", "{team}", "*", "{path}").Replace(route.Path)
+		template := strings.NewReplacer(":name", "{name}", ":id", "{id}", ":version", "{version}", ":number", "{number}", ":comment", "{comment}", ":backfill", "{backfill}", ":team", "{team}", ":activity", "{activity}", "*", "{path}").Replace(route.Path)
 		operation, ok := document.Paths[template][strings.ToLower(route.Method)]
 		if !ok || operation.Summary == "" || len(operation.Responses) < 2 || ids[operation.OperationID] {
 			t.Errorf("%s %s is missing or incomplete: %+v", route.Method, template, operation)

@@ -32,6 +32,9 @@ func (e *Email) Run(ctx context.Context, call Call) Outcome {
 	if err != nil {
 		return invalid(err)
 	}
+	if err := inputs.fetch(ctx, call); err != nil {
+		return invalid(err)
+	}
 	connection, failed := call.connection(ctx, inputs.connection, "smtp")
 	if failed != nil {
 		return *failed

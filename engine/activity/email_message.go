@@ -1,6 +1,8 @@
 package activity
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -23,6 +25,7 @@ type emailInputs struct {
 type attachment struct {
 	name, kind string
 	content    []byte
+	file       string // id of the file that it is, or ""
 }
 
 // defaultConnection is the one of mails that name none.
@@ -72,24 +75,49 @@ func addresses(what string, given any) (all []*netmail.Address, err error) {
 	return all, nil
 }
 
-// readAttachments takes a list of {name, content | base64, type}; content is a text.
+// readAttachments takes a list of files, or of {name, content | base64, type}; content is a text.
 func (in *emailInputs) readAttachments(given any) error {
 	list, isList := given.([]any)
 	if given != nil && !isList {
-		return fmt.Errorf("attachments must be a list of {name, content, type}")
+		return fmt.Errorf("attachments must be a list of files, or of {name, content, type}")
 	}
 	for i, one := range list {
 		fields, _ := one.(map[string]any)
 		name, _ := fields["name"].(string)
 		kind, _ := fields["type"].(string)
+		if id, ok := fileID(fields); ok && name == "" { // it has its own
+			in.attachments = append(in.attachments, attachment{file: id})
+			continue
+		}
 		if name == "" || path.Base(name) != name || strings.ContainsAny(name, "\r\n\x00") {
 			return fmt.Errorf("attachments[%d] needs a name, without a folder", i)
+		}
+		if id, ok := fileID(fields); ok {
+			in.attachments = append(in.attachments, attachment{name: name, kind: kind, file: id})
+			continue
 		}
 		content, err := attachedBytes(fields)
 		if err != nil {
 			return fmt.Errorf("attachments[%d] %w", i, err)
 		}
-		in.attachments = append(in.attachments, attachment{name, kind, content})
+		in.attachments = append(in.attachments, attachment{name: name, kind: kind, content: content})
+	}
+	return nil
+}
+
+// fetch reads the attached files.
+func (in *emailInputs) fetch(ctx context.Context, call Call) error {
+	for i := range in.attachments {
+		a := &in.attachments[i]
+		if a.file == "" {
+			continue
+		}
+		name, kind, content, err := call.load(ctx, a.file)
+		if err != nil {
+			return fmt.Errorf("attachments[%d]: %w", i, err)
+		}
+		a.content = content
+		a.name, a.kind = cmp.Or(a.name, name), cmp.Or(a.kind, kind)
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
+	"path"
 	"strconv"
 	"time"
 )
@@ -35,11 +37,12 @@ type HTTP struct {
 	maxOutput int64
 	now       func() time.Time
 	grants    grants
+	options   HTTPOptions
 }
 
 // NewHTTP makes the http kind.
 func NewHTTP(options HTTPOptions) *HTTP {
-	h := &HTTP{maxOutput: options.MaxOutput, now: options.Now}
+	h := &HTTP{maxOutput: options.MaxOutput, now: options.Now, options: options}
 	if h.maxOutput == 0 {
 		h.maxOutput = defaultMaxOutput
 	}
@@ -106,28 +109,56 @@ func (h *HTTP) Run(ctx context.Context, call Call) Outcome {
 	if failed := h.authorise(request, inputs); failed != nil {
 		return *failed
 	}
-	return h.exchange(ctx, request, inputs)
+	return h.exchange(ctx, request, inputs, call)
 }
 
 func invalid(err error) Outcome { return fail("input.invalid", classActivity, nil, "%s", err) }
 
 // exchange sends the request and reads the answer.
-func (h *HTTP) exchange(ctx context.Context, request *http.Request, inputs httpInputs) Outcome {
+func (h *HTTP) exchange(ctx context.Context, request *http.Request, inputs httpInputs, call Call) Outcome {
 	started := h.now()
-	answer, err := h.client.Do(request)
+	answer, err := h.clientFor(inputs.route).Do(request)
 	if err != nil {
 		return h.unanswered(ctx, request, err, started)
 	}
 	defer answer.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(answer.Body, h.maxOutput+1))
+	most := h.maxOutput
+	if inputs.toFile && call.files != nil {
+		most = call.files.Most()
+	}
+	content, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
 	if err != nil {
 		return h.unanswered(ctx, request, err, started)
 	}
-	if int64(len(content)) > h.maxOutput {
+	if int64(len(content)) > most {
 		return fail("output.too_large", classExternal, nil, "the answer of %s is larger than the limit of %d bytes%s",
-			describe(request), h.maxOutput, announced(answer.ContentLength))
+			describe(request), most, announced(answer.ContentLength))
+	}
+	if inputs.toFile && inputs.expect.accepts(answer.StatusCode) {
+		return saveAnswer(ctx, call, request, answer, content)
 	}
 	return inputs.judge(request, answer, content, h.now())
+}
+
+// saveAnswer keeps the body as a file, as it came.
+func saveAnswer(ctx context.Context, call Call, request *http.Request, answer *http.Response, content []byte) Outcome {
+	file, failed := call.save(ctx, answerName(request, answer), answer.Header.Get("Content-Type"), content)
+	if failed != nil {
+		return *failed
+	}
+	return Outcome{Value: map[string]any{
+		"status": int64(answer.StatusCode), "headers": flattenHeaders(answer.Header), "body": nil, "file": file}}
+}
+
+// answerName is the name that the server gives its file, else the end of the path.
+func answerName(request *http.Request, answer *http.Response) string {
+	if _, said, err := mime.ParseMediaType(answer.Header.Get("Content-Disposition")); err == nil && said["filename"] != "" {
+		return path.Base(said["filename"])
+	}
+	if name := path.Base(request.URL.Path); name != "/" && name != "." {
+		return name
+	}
+	return "answer"
 }
 
 func announced(length int64) string {

@@ -55,13 +55,14 @@ func (h *HTTP) fetchGrant(ctx context.Context, in httpInputs) (grant, *Outcome) 
 		failed := invalid(errors.New("auth.tokenUrl: " + err.Error()))
 		return grant{}, &failed
 	}
+	inputs.route = in.route
 	request, err := inputs.request(ctx, "")
 	if err != nil {
 		failed := invalid(err)
 		return grant{}, &failed
 	}
 	request.SetBasicAuth(url.QueryEscape(in.authText("clientId")), url.QueryEscape(in.authText("clientSecret")))
-	outcome := h.exchange(ctx, request, inputs)
+	outcome := h.exchange(ctx, request, inputs, Call{})
 	if outcome.Err != nil {
 		outcome.Err.Detail = nil // what a token endpoint says stays out of histories
 		return grant{}, &outcome

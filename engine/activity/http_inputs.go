@@ -16,6 +16,8 @@ import (
 
 // httpInputs are the resolved inputs of an http activity.
 type httpInputs struct {
+	route   route
+	toFile  bool // the answer is kept as a file
 	method  string
 	url     *url.URL
 	headers http.Header
@@ -24,7 +26,7 @@ type httpInputs struct {
 	expect  expectation
 }
 
-var httpKeys = []string{"method", "url", "query", "headers", "body", "form", "auth", "expect", "saveAs"}
+var httpKeys = []string{"method", "url", "query", "headers", "body", "form", "auth", "expect", "saveAs", "tls", "proxy"}
 
 func readHTTPInputs(input any) (inputs httpInputs, err error) {
 	given, ok := input.(map[string]any)
@@ -36,10 +38,14 @@ func readHTTPInputs(input any) (inputs httpInputs, err error) {
 			return inputs, fmt.Errorf("this server does not know the input %q of http", key)
 		}
 	}
-	if save := given["saveAs"]; save != nil && save != "body" {
-		return inputs, fmt.Errorf("this server keeps answers as body only, not as %v", save)
+	switch save := given["saveAs"]; save {
+	case nil, "body":
+	case "file":
+		inputs.toFile = true
+	default:
+		return inputs, fmt.Errorf("saveAs is body or file, not %v", save)
 	}
-	steps := []func(map[string]any) error{inputs.readMethod, inputs.readURL, inputs.readHeaders, inputs.readBody, inputs.readAuth, inputs.readExpect}
+	steps := []func(map[string]any) error{inputs.readTransport, inputs.readMethod, inputs.readURL, inputs.readHeaders, inputs.readBody, inputs.readAuth, inputs.readExpect}
 	for _, read := range steps {
 		if err := read(given); err != nil {
 			return inputs, err

@@ -271,7 +271,7 @@ func TestInputsThatAreWrong(t *testing.T) {
 		"split method":    {map[string]any{"url": "http://x.example", "method": "GET / HTTP/1.1"}, "method"},
 		"auth type":       {map[string]any{"url": "http://x.example", "auth": map[string]any{"type": "magic"}}, "auth.type"},
 		"auth incomplete": {map[string]any{"url": "http://x.example", "auth": map[string]any{"type": "bearer"}}, `"token"`},
-		"file":            {map[string]any{"url": "http://x.example", "saveAs": "file"}, "file"},
+		"saveAs":          {map[string]any{"url": "http://x.example", "saveAs": "disk"}, "disk"},
 	} {
 		outcome := run(t, loopback(t), c.input)
 		if errorType(outcome) != "input.invalid" || !strings.Contains(outcome.Err.Message, c.word) {

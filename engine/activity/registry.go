@@ -35,6 +35,8 @@ type Call struct {
 
 	connect func(ctx context.Context, name string) (Connection, error) // of the team; set by the registry
 
+	files Files // of the team; set by the registry
+
 	Log func(stream, line string) // for people who watch: stdout, stderr or system; nil = nobody does
 }
 
@@ -80,6 +82,7 @@ type Registry struct {
 	runners     map[string]Runner
 	connections Connections // nil = there are none
 	reach       Reach       // nil = no team narrows anything
+	files       Files       // nil = there are none
 }
 
 // Reach answers the address ranges that a team allows itself; nil = whatever the server permits.
@@ -177,6 +180,7 @@ func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 			return connection, err
 		}
 	}
+	call.files = r.files
 	if r.reach != nil {
 		ranges, err := r.reach(ctx, call.Team)
 		if err != nil {
@@ -185,8 +189,9 @@ func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 		ctx = WithReach(ctx, ranges)
 	}
 	if log := call.Log; log != nil {
-		hidden := execution.NewScrubber(slices.Concat(call.Secrets, call.Sensitive))
-		call.Log = func(stream, line string) { log(stream, hidden.Text(line)) }
+		call.Log = func(stream, line string) {
+			log(stream, execution.NewScrubber(slices.Concat(secrets, call.Sensitive)).Text(line)) // those of connections too
+		}
 	}
 	outcome := runner.Run(ctx, call)
 	return outcome.masked(secrets)

@@ -90,6 +90,9 @@ func (s *Script) Run(ctx context.Context, call Call) Outcome {
 	if err != nil {
 		return invalid(err)
 	}
+	if err := inputs.fetch(ctx, call); err != nil {
+		return invalid(err)
+	}
 	printed := newPrinted(call.Log)
 	if inputs.language == javascript {
 		return s.runSandboxed(ctx, call, inputs, printed)
@@ -98,7 +101,7 @@ func (s *Script) Run(ctx context.Context, call Call) Outcome {
 	if program == "" {
 		return fail("engine.unsupported_type", classActivity, nil, "scripts in %s are not enabled on this worker (--enable-script)", inputs.language)
 	}
-	return s.runProcess(ctx, program, atMost(scriptMemory, call.MaxMemory), inputs, printed)
+	return s.runProcess(ctx, program, atMost(scriptMemory, call.MaxMemory), call, inputs, printed)
 }
 
 func (s *Script) runSandboxed(ctx context.Context, call Call, inputs scriptInputs, printed *printed) Outcome {

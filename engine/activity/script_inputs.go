@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -16,6 +17,7 @@ type scriptInputs struct {
 	env              []string // NAME=value
 	stdin            string
 	files            map[string]string // by path within the working folder
+	stored           map[string]string // ids of files, by path
 }
 
 // onlyFor says which inputs a sandbox has, and which a process has.
@@ -93,14 +95,40 @@ func (in *scriptInputs) readEnv(given any) error {
 	return nil
 }
 
-func (in *scriptInputs) readFiles(given any) (err error) {
-	in.files, err = textMap("files", given)
-	for name := range in.files {
+// readFiles takes texts and files by their path.
+func (in *scriptInputs) readFiles(given any) error {
+	named, isMap := given.(map[string]any)
+	if given != nil && !isMap {
+		return fmt.Errorf("files must be a map of names to texts or files")
+	}
+	in.files, in.stored = map[string]string{}, map[string]string{}
+	for name, value := range named {
 		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.Contains(name, "\x00") {
 			return fmt.Errorf("files: %q is no name within the script's folder", name)
 		}
+		if id, ok := fileID(value); ok {
+			in.stored[name] = id
+			continue
+		}
+		text, err := textInput("files."+name, value)
+		if err != nil {
+			return err
+		}
+		in.files[name] = text
 	}
-	return err
+	return nil
+}
+
+// fetch reads the files that are kept apart.
+func (in *scriptInputs) fetch(ctx context.Context, call Call) error {
+	for _, name := range slices.Sorted(maps.Keys(in.stored)) {
+		_, _, content, err := call.load(ctx, in.stored[name])
+		if err != nil {
+			return fmt.Errorf("files.%s: %w", name, err)
+		}
+		in.files[name] = string(content)
+	}
+	return nil
 }
 
 func textMap(what string, given any) (map[string]string, error) {

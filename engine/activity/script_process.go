@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +28,7 @@ var flagsOf = map[string][]string{"bash": {"--noprofile", "--norc"}, "python": {
 
 // runProcess runs a script as a process group of its own: in a folder that is made for it and removed after,
 // with the given environment and nothing else, and gone as a whole when the attempt ends.
-func (s *Script) runProcess(ctx context.Context, program string, memory int64, inputs scriptInputs, printed *printed) Outcome {
+func (s *Script) runProcess(ctx context.Context, program string, memory int64, call Call, inputs scriptInputs, printed *printed) Outcome {
 	folder, err := os.MkdirTemp("", "weftline-script-")
 	if err != nil {
 		return fail("engine.sandbox", classInfrastructure, nil, "make a folder for the script: %s", err)
@@ -37,9 +38,12 @@ func (s *Script) runProcess(ctx context.Context, program string, memory int64, i
 	if err := inputs.lay(work); err != nil {
 		return invalid(err)
 	}
-	answer := filepath.Join(folder, "output.json")
+	answer, left := filepath.Join(folder, "output.json"), filepath.Join(folder, "files")
+	if err := os.Mkdir(left, 0o700); err != nil {
+		return fail("engine.sandbox", classInfrastructure, nil, "make a folder for the script: %s", err)
+	}
 	cmd := exec.CommandContext(ctx, program, append(append(flagsOf[inputs.language], sourceNames[inputs.language]), inputs.args...)...)
-	cmd.Dir, cmd.Env = work, append([]string{"WF_OUTPUT=" + answer}, inputs.env...)
+	cmd.Dir, cmd.Env = work, append([]string{"WF_OUTPUT=" + answer, "WF_FILES=" + left}, inputs.env...)
 	cmd.Stdin = strings.NewReader(inputs.stdin)
 	stdout := &lineWriter{say: func(line string) { printed.line("stdout", line) }}
 	stderr := &lineWriter{say: func(line string) { printed.line("stderr", line) }}
@@ -55,7 +59,47 @@ func (s *Script) runProcess(ctx context.Context, program string, memory int64, i
 	case code != 0:
 		return fail("script.exit", classActivity, printed.detail(code), "%s ended with exit code %d%s", inputs.language, code, printed.lastWord())
 	}
-	return s.answered(answer, printed)
+	outcome := s.answered(answer, printed)
+	if result, ok := outcome.Value.(map[string]any); ok && outcome.Err == nil {
+		files, failed := keepLeft(ctx, call, left)
+		if failed != nil {
+			return *failed
+		}
+		result["files"] = files
+	}
+	return outcome
+}
+
+// mostLeft bounds the files that one script may leave.
+const mostLeft = 100
+
+// keepLeft keeps the files that a script left in $WF_FILES, by name; what is no file there is not kept.
+func keepLeft(ctx context.Context, call Call, folder string) (map[string]any, *Outcome) {
+	kept := map[string]any{}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return kept, nil // it took the folder away
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if len(kept) >= mostLeft || call.files != nil && info.Size() > call.files.Most() {
+			outcome := fail("output.too_large", classActivity, nil, "a script may leave %d files in $WF_FILES, each of at most the server's limit; %s is too much", mostLeft, entry.Name())
+			return nil, &outcome
+		}
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			continue
+		}
+		value, failed := call.save(ctx, entry.Name(), mime.TypeByExtension(filepath.Ext(entry.Name())), content)
+		if failed != nil {
+			return nil, failed
+		}
+		kept[entry.Name()] = value
+	}
+	return kept, nil
 }
 
 // lay writes the source and the files into the working folder.

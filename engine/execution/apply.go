@@ -198,6 +198,7 @@ func (f *fold) ready(p place) {
 	if d.Input != nil || r.Phase != retrying {
 		r.Input = d.Input
 	}
+	f.st.Top = max(f.st.Top, f.ev.Attempt)
 	first := r.Begun == 0
 	r.Attempt, r.Wait, r.MayStart = f.ev.Attempt, nil, false
 	f.unschedule(p, timerWait)
@@ -320,6 +321,7 @@ func (f *fold) retryScheduled(p place) {
 	d, r := payload[RetryScheduled](f.ev), p.run
 	f.leaveWait(p)
 	r.Error = d.Error
+	f.st.useOfFailure(p.act, d.Error)
 	if d.Free {
 		r.Free++
 	}

@@ -21,8 +21,10 @@ func (f *fold) end(p place, to phase) {
 		r.Output, r.Shown, r.Outcome = d.Output, d.Shown, d.Outcome
 		f.st.Hiding = f.st.Hiding || d.Shown != nil
 		f.st.hold(f.wf, d.Output, 1)
+		f.st.use(d.Usage)
 	case *Failed:
 		r.Error = d.Error
+		f.st.useOfFailure(p.act, d.Error)
 	case *Skipped:
 		r.Reason = d.Reason
 	case *Cancelled:

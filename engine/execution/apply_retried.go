@@ -11,6 +11,7 @@ import (
 func (f *fold) retried(d *Retried) {
 	st := f.st
 	st.Result, st.Finished, st.Paused = nil, 0, false
+	st.Floor = st.Top
 	if d.Compensate {
 		st.Ending = &Ending{Status: StatusFailed, By: d.By, Compensate: true}
 		st.Undo.State = ""

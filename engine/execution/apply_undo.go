@@ -25,7 +25,7 @@ func (f *fold) undoStarted(p place) {
 	u := &f.st.Undo
 	u.Todo = without(u.Todo, p.key)
 	u.Open++
-	p.run.Undo = &run{}
+	p.run.Undo = &run{Attempt: f.st.Floor, Base: f.st.Floor}
 	f.push(task{Kind: toStart, Key: p.key})
 }
 

@@ -407,3 +407,19 @@ func TestValuesInTheHTMLOfAMailAreText(t *testing.T) {
 		t.Errorf("input %v", got)
 	}
 }
+
+// TestTheUsageOfAllAttemptsIsSummed: of every ai activity, also of answers that were refused.
+func TestTheUsageOfAllAttemptsIsSummed(t *testing.T) {
+	s := simulate(t, `
+  activities:
+    - {id: a, type: ai, inputs: {connection: c, model: m, prompt: p}, retry: {attempts: 2, strategy: fixed, delay: 1s, errors: ["output.*"]}, outputs: {t: result.text}}
+    - {id: b, type: ai, needs: [a], inputs: {connection: c, model: m, prompt: p}}
+`, nil)
+	used := map[string]any{"promptTokens": int64(3), "completionTokens": int64(4), "totalTokens": int64(7)}
+	refused := answerOf{err: &Error{Type: "output.invalid", Class: classActivity, Message: "made up", Detail: map[string]any{"usage": used}}}
+	good := fine(map[string]any{"text": "t", "json": nil, "usage": used})
+	s.answer("a", refused, good).answer("b", good).run().is(StatusCompleted)
+	if got := Describe(s.wf, s.st).Usage; got == nil || *got != (Usage{9, 12, 21}) {
+		t.Errorf("usage %+v", got)
+	}
+}

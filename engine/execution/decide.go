@@ -407,8 +407,9 @@ func (d *decider) complete(p place, result twin, outcome string) {
 		return
 	}
 	var data any
-	if output.value != nil || outcome != "" || p.run.Turn > 0 {
-		data = &Completed{Output: output.value, Shown: output.shown, Outcome: outcome, Iteration: p.run.Turn}
+	usage := usageIn(p.act, result)
+	if output.value != nil || outcome != "" || p.run.Turn > 0 || usage != nil {
+		data = &Completed{Output: output.value, Shown: output.shown, Outcome: outcome, Iteration: p.run.Turn, Usage: usage}
 	}
 	d.about(ActivityCompleted, p, data)
 	d.release(p)

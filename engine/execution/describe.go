@@ -10,7 +10,7 @@ func Describe(wf *flow.Workflow, st *State) Detail {
 	c := &st.Created
 	d := Detail{
 		Status: st.Status, Input: maskInput(wf, orEmpty(c.Input), c.Hidden), Errors: []Error{}, Compensation: "none",
-		Variables: orEmpty(st.Variables), CorrelationID: correlationOf(c), Labels: c.Labels, Priority: c.Priority,
+		Variables: orEmpty(st.Variables), Usage: st.Usage, CorrelationID: correlationOf(c), Labels: c.Labels, Priority: c.Priority,
 		Deadline: c.Deadline, Mode: c.Mode, StartedBy: c.StartedBy, Trigger: st.shownTrigger(wf),
 		StartedAt: instantOrNil(st.Started), UpdatedAt: instant(st.Updated), FinishedAt: instantOrNil(st.Finished),
 		LastSeq: st.Seq, Activities: map[string]ActivityDetail{}, Hooks: map[string]map[string]ActivityDetail{},

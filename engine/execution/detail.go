@@ -12,6 +12,7 @@ type Detail struct {
 	Note          string                               `json:"note,omitempty"` // "nothing ran"
 	Compensation  string                               `json:"compensation"`   // none, running, complete, incomplete
 	Variables     map[string]any                       `json:"variables"`
+	Usage         *Usage                               `json:"usage,omitempty"` // tokens of all ai activities
 	CorrelationID string                               `json:"correlationId"`
 	Labels        map[string]string                    `json:"labels"`
 	Priority      string                               `json:"priority"`

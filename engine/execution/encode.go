@@ -122,7 +122,7 @@ func appendCreated(b []byte, d *Created) ([]byte, error) {
 }
 
 func appendCompleted(b []byte, d *Completed) ([]byte, error) {
-	if d.Outcome == "" && d.Iteration == 0 && d.Shown == nil {
+	if d.Outcome == "" && d.Iteration == 0 && d.Shown == nil && d.Usage == nil {
 		return appendOutput(b, d.Output)
 	}
 	return appendReflected(b, d)

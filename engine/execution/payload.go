@@ -122,6 +122,14 @@ type Completed struct {
 	Shown     any    `json:"shown,omitempty"`
 	Outcome   string `json:"outcome,omitempty"`
 	Iteration int    `json:"iteration,omitempty"`
+	Usage     *Usage `json:"usage,omitempty"` // of an ai activity
+}
+
+// Usage counts tokens of language models.
+type Usage struct {
+	Prompt     int64 `json:"promptTokens"`
+	Completion int64 `json:"completionTokens"`
+	Total      int64 `json:"totalTokens"`
 }
 
 // Failed is the end of an activity, of an item or of a compensation. Task and Child are what it leaves open.

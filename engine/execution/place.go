@@ -78,7 +78,7 @@ func (f finder) hookGraph(hook string) *flow.Graph {
 // openOrPeek answers the scope, or a new one that is not part of the state yet if it may begin now.
 func (f finder) openOrPeek(open *scope, size int, may bool) (s *scope, fresh bool) {
 	if open == nil && f.peek && may {
-		return newScope(size), true
+		return f.st.newLife(size), true
 	}
 	return open, false
 }

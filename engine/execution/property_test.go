@@ -32,7 +32,7 @@ func TestRandomWorlds(t *testing.T) {
 			continue
 		}
 		used++
-		w := &world{Rand: r, wf: wf, now: testTime, shadow: &State{}, permits: map[string]int{}, accepted: map[string]int{}, text: text, seed: seed}
+		w := &world{Rand: r, wf: wf, now: testTime, shadow: &State{}, permits: map[string]int{}, text: text, seed: seed, ledger: newLedger(wf), calm: seed%8 == 0}
 		if err := w.live(); err != nil {
 			t.Fatalf("seed %d: %v\n%s\n%s", seed, err, text, w.tail())
 		}
@@ -53,10 +53,11 @@ type world struct {
 	history []Event
 	seed    uint64
 	text    string
+	ledger  *ledger
+	calm    bool // nothing goes wrong
 
 	tasks, waits int            // open ones, by the effects
 	permits      map[string]int // asked for and not given back
-	accepted     map[string]int // results by activity, item and turn
 	late         []Result       // answered before
 	driven       int            // times driven again
 }
@@ -71,9 +72,15 @@ func (w *world) live() error {
 		return err
 	}
 	for range 60 {
+		if w.calm {
+			break
+		}
 		if err := w.disturb(); err != nil {
 			return err
 		}
+	}
+	if err := w.advance(); err != nil {
+		return err
 	}
 	return w.settle()
 }
@@ -123,7 +130,9 @@ func (w *world) wanted() (list []Permit) {
 			at := w.now.Add(time.Duration(w.IntN(3)) * time.Second)
 			list = append(list, Permit{Name: p.run.Wait.Name, Activity: p.Activity, Item: p.Item, At: &at})
 		case p.run.Phase == waiting && p.run.Permit != "" && !p.run.Held:
-			list = append(list, Permit{Name: p.run.Permit, Activity: p.Activity, Item: p.Item})
+			if b := w.ledger.books[spot{p.Activity, p.Item, p.hook, p.undo}]; b != nil && w.ledger.free(p.run.Permit, b.capacity) {
+				list = append(list, Permit{Name: p.run.Permit, Activity: p.Activity, Item: p.Item})
+			}
 		}
 	})
 	return list
@@ -136,7 +145,6 @@ func (w *world) disturb() error {
 	case w.st.Terminal():
 		if n < 20 && w.driven < 2 {
 			w.driven++
-			clear(w.accepted)
 			return w.send(Message{Retry: &Retry{By: "bob"}})
 		}
 		return w.send(Message{Compensate: &Control{By: "bob"}})
@@ -177,6 +185,7 @@ func (w *world) word(options ...string) string { return options[w.IntN(len(optio
 func (w *world) answer(work Work, fails int) Message {
 	r, pure := Evaluate(w.wf, w.st, work, w.now)
 	if !pure {
+		w.ledger.effects[spot{work.Activity, work.Item, work.Hook, work.Compensating}]++
 		r = Result{Activity: work.Activity, Item: work.Item, Hook: work.Hook, Compensating: work.Compensating,
 			Attempt: work.Attempt, Worker: "w1", StartedAt: w.now, EndedAt: w.now,
 			Value: map[string]any{"status": int64(200), "body": map[string]any{"over": w.IntN(2) == 0}}}
@@ -217,14 +226,8 @@ func (w *world) send(m Message) error {
 
 // sendStale delivers what was delivered before.
 func (w *world) sendStale(m Message) error {
-	for _, work := range Pending(w.wf, w.st) {
-		r := m.Result
-		if work.Activity == r.Activity && work.Item == r.Item && work.Attempt == r.Attempt && work.Compensating == r.Compensating {
-			return nil // it is current again: an item that was begun anew
-		}
-	}
 	if events, err := Receive(w.wf, w.st, m, w.now); err == nil {
-		return fmt.Errorf("a late result of %s was accepted: %v", m.Result.Activity, events)
+		return fmt.Errorf("I4: a late result of %s was accepted: %v", m.Result.Activity, events)
 	}
 	return nil
 }
@@ -273,7 +276,7 @@ func (w *world) saw(events []Event) error {
 	live, _ := EncodeState(w.st)
 	fold, _ := EncodeState(w.shadow)
 	if !bytes.Equal(live, fold) {
-		return fmt.Errorf("the fold differs at %d:\nlive %s\nfold %s", w.st.Seq, live, fold)
+		return fmt.Errorf("I3: the fold differs at %d:\nlive %s\nfold %s", w.st.Seq, live, fold)
 	}
 	if w.IntN(10) == 0 { // and so does a checkpoint
 		if w.shadow, err = DecodeState(fold); err != nil {
@@ -308,16 +311,9 @@ func (w *world) count(events []Event) {
 // check holds after every event.
 func (w *world) check(events []Event) error {
 	for i := range events {
-		ev := &events[i]
-		if ev.Type == ActivityCompleted && !ev.Compensating {
-			name := fmt.Sprintf("%s[%s]", ev.Activity, ev.Item)
-			if w.accepted[name]++; w.accepted[name] > 1 {
-				return fmt.Errorf("%s has two accepted results", name)
-			}
+		if err := w.ledger.see(&events[i]); err != nil {
+			return err
 		}
-	}
-	if len(w.st.Flight) > max(w.wf.Limits.MaxParallel, 1) {
-		return fmt.Errorf("%d attempts at a time", len(w.st.Flight))
 	}
 	return w.recount()
 }
@@ -341,7 +337,7 @@ func (w *world) recount() (err error) {
 			parked++
 		}
 		if l := p.run.Loop; l != nil && l.Open > l.Width {
-			complain(p, "%d items at a time", l.Open)
+			complain(p, "I8: %d items at a time", l.Open)
 		}
 		if p.run.Attempt-p.run.Base-p.run.Free > max(p.act.Retry.Attempts, 1) && !p.undo {
 			complain(p, "%d attempts used", p.run.Attempt-p.run.Base-p.run.Free)
@@ -379,12 +375,15 @@ func (w *world) recountEdges(p place, complain func(place, string, ...any)) {
 
 // checkRest: at rest there is a reason to wait, or an end.
 func (w *world) checkRest() error {
+	if err := w.ledger.rest(); err != nil {
+		return err
+	}
 	if w.st.Terminal() {
 		return w.checkEnd()
 	}
 	_, due := NextDue(w.st)
 	if len(w.st.Flight) == 0 && !due && !w.st.Paused && len(w.st.Hearing) == 0 && w.tasks == 0 && len(w.wanted()) == 0 {
-		return fmt.Errorf("limbo: %s, and nothing will happen", w.st.Status)
+		return fmt.Errorf("I6: limbo: %s, and nothing will happen", w.st.Status)
 	}
 	return nil
 }
@@ -393,22 +392,27 @@ func (w *world) checkRest() error {
 func (w *world) checkEnd() error {
 	st := w.st
 	if len(Decide(w.wf, st, w.now.Add(time.Hour))) > 0 {
-		return fmt.Errorf("something follows the end")
+		return fmt.Errorf("I2: something follows the end")
 	}
 	if _, err := Receive(w.wf, st, Message{Signal: &Signal{ID: "late", Name: "go", Direct: true}}, w.now); err == nil {
-		return fmt.Errorf("a signal is taken after the end")
+		return fmt.Errorf("I2: a signal is taken after the end")
 	}
 	if st.Active+st.Parked+len(st.Flight)+len(st.Queue)+len(st.Todo)+len(st.Timers)+len(st.Hearing)+w.tasks+w.waits != 0 {
-		return fmt.Errorf("left behind: %d active, %d parked, %d in flight, %d timers, %d tasks, %d waits",
+		return fmt.Errorf("I7: left behind: %d active, %d parked, %d in flight, %d timers, %d tasks, %d waits",
 			st.Active, st.Parked, len(st.Flight), len(st.Timers), w.tasks, w.waits)
 	}
 	for name, n := range w.permits {
 		if n != 0 {
-			return fmt.Errorf("a permit leaks: %s", name)
+			return fmt.Errorf("I8: a permit leaks: %s", name)
+		}
+	}
+	for at, b := range w.ledger.books {
+		if n := w.ledger.effects[at]; w.calm && b.over == ActivityCompleted && n != b.dispatched && (&effects{wf: w.wf}).definition(&Event{Activity: at.activity, Item: at.item, Compensating: at.undo}).Type == flow.TypeHTTP {
+			return fmt.Errorf("I5: %v had %d effects in %d attempts, and nothing went wrong", at, n, b.dispatched)
 		}
 	}
 	if st.Undo.State == undoComplete && len(st.Undo.Done) > 0 {
-		return fmt.Errorf("compensated, but %v are not undone", st.Undo.Done)
+		return fmt.Errorf("I12: compensated, but %v are not undone", st.Undo.Done)
 	}
 	return nil
 }

@@ -51,11 +51,16 @@ func broken(kind string) answerOf {
 	return answerOf{err: &Error{Type: kind, Class: class, Message: "made up"}}
 }
 
+func whole(text string) string {
+	if strings.Contains(text, "apiVersion") {
+		return text
+	}
+	return "apiVersion: weftline/v1\nkind: Workflow\nmetadata: {name: test}\nspec:\n" + text
+}
+
 func load(t testing.TB, text string) *flow.Workflow {
 	t.Helper()
-	if !strings.Contains(text, "apiVersion") {
-		text = "apiVersion: weftline/v1\nkind: Workflow\nmetadata: {name: test}\nspec:\n" + text
-	}
+	text = whole(text)
 	wf, err := flow.Load([]byte(text))
 	if err != nil {
 		t.Fatalf("the definition is not valid: %v", err)
@@ -96,6 +101,7 @@ func simulateStart(t *testing.T, text string, start Start) *sim {
 	}
 	s.st = st
 	s.record(events)
+	s.keepHistory(whole(text))
 	return s
 }
 

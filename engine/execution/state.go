@@ -88,6 +88,9 @@ type State struct {
 	Kept    []keptSignal    `json:",omitempty"` // received before their wait
 	Seen    map[string]bool `json:",omitempty"`
 	Worker  string          // the last one that ran something
+	Usage   *Usage          `json:",omitempty"` // of all ai activities
+	Top     int             `json:",omitempty"` // highest number of an attempt so far
+	Floor   int             `json:",omitempty"` // Top when it was driven again: new lives number from there
 	Held    int64           `json:",omitempty"` // bytes of outputs, counted where limits.maxMemory is set
 
 	inputs    map[string]any // cache: inputs with absent declared ones as null
@@ -287,6 +290,18 @@ const (
 )
 
 func newScope(size int) *scope { return &scope{Runs: make([]run, size), Open: size} }
+
+// newLife is a scope that may have had a life before: no number of an attempt is used twice, so that a late
+// result is always known as such.
+func (st *State) newLife(size int) *scope {
+	s := newScope(size)
+	if st.Floor > 0 {
+		for i := range s.Runs {
+			s.Runs[i].Attempt, s.Runs[i].Base = st.Floor, st.Floor
+		}
+	}
+	return s
+}
 
 // bodySize is the number of activities of a loop's body.
 func bodySize(loop *flow.ForEach) int {

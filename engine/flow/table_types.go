@@ -32,8 +32,8 @@ var httpObject = &object{title: "HTTP request", doc: "Calls an HTTP service.", f
 		f("schema", jsonSchema, "JSON Schema of the body."),
 	}}), "What counts as success."),
 	f("saveAs", oneOfWords("body", "file"), "Where the answer goes.").or("body"),
-	f("tls", value, "Settings of TLS."),
-	f("proxy", template, "Address of a proxy."),
+	f("tls", value, "Certificates in PEM: ca, cert, key; and serverName."),
+	f("proxy", template, "Address of an HTTP or SOCKS5 proxy."),
 }}
 
 var authObject = &object{title: "Authentication", doc: "Credential of a request.", fields: []field{
@@ -81,7 +81,7 @@ var emailObject = &object{title: "Email", doc: "Sends a mail.", fields: []field{
 	must(f("subject", template, "Subject.").such("Order ${{ inputs.order_id }}")),
 	f("text", template, "Plain text."),
 	f("html", template, "HTML; values are escaped."),
-	f("attachments", value, "Files: a list of name, content (a text) or base64, and type."),
+	f("attachments", value, "A list of files, or of name, content (a text) or base64, and type."),
 }}
 
 var workerObject = &object{title: "Worker task", doc: "Handed to a remote worker.", fields: []field{

@@ -46,6 +46,7 @@ type Change struct {
 	Drafts    bool      `json:"drafts,omitempty"`
 	Work      bool      `json:"work,omitempty"` // attempts were offered
 	Access    bool      `json:"access,omitempty"`
+	Log       string    `json:"log,omitempty"` // an attempt of this activity printed something
 }
 
 // Bus sends the hints of one process to the others and brings theirs.

@@ -47,6 +47,7 @@ type Flush struct {
 	Offers     []Offer
 	Withdrawn  []WorkKey // offers whose result is not wanted any more
 	Notices    []Notice
+	Files      []uuid.UUID           // that its events name
 	Joins      []Join                // shared children that it waits for
 	EndsJoins  bool                  // it waits for none any more
 	Shared     *execution.ChildEnded // the end of a shared child, for all who joined it

@@ -299,6 +299,10 @@ func (w *writer) consequences(f *Flush) error {
 			return err
 		}
 	}
+	if len(f.Files) > 0 {
+		w.batch.Queue(`insert into file_uses (file_id, execution_id)
+			select id, $2 from files where id = any($1::uuid[]) and team_id = $3 on conflict do nothing`, f.Files, f.Execution, f.Team)
+	}
 	w.waits(f)
 	w.permits(f)
 	if err := w.joins(f); err != nil {

@@ -188,7 +188,10 @@ func (d *driver) attempt(ctx context.Context, a *attempt, call activity.Call, un
 	if unprepared != nil {
 		result.Error = Unprepared(unprepared)
 	} else {
+		book := d.pool.logbook(d.exec.Team, d.exec.Definition.Name, d.exec.ID, a.work)
+		call.Log = book.add
 		outcome := d.pool.runBounded(ctx, a.work.Timeout, call)
+		book.flush()
 		result.Value, result.Error, result.RetryAfter = outcome.Value, outcome.Err, outcome.RetryAfter
 	}
 	result.EndedAt = d.now()
@@ -209,12 +212,12 @@ func (p *Pool) runBounded(ctx context.Context, timeout time.Duration, call activ
 	return outcome
 }
 
-// recordStarts records the starts of attempts that have been running for a while, so that everybody sees
-// them and a takeover knows of them.
-func (d *driver) recordStarts() error {
+// recordStarts records the starts of attempts: of those that have been running for a while, so that everybody
+// sees them and a takeover knows of them.
+func (d *driver) recordStarts(which func(*attempt) bool) error {
 	for _, w := range execution.Pending(d.exec.Definition.Workflow, d.exec.State) {
 		a := d.attempts[keyOf(w)]
-		if a == nil || a.recorded || !a.runsLong(d.now()) {
+		if a == nil || a.recorded || !which(a) {
 			continue
 		}
 		if err := d.recordStart(a, time.UnixMilli(a.began.Load()).UTC()); err != nil {

@@ -24,6 +24,7 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 	}
 	flush.Sealed = execution.Hides(l.Definition.Workflow, l.State)
 	flush.Events, flush.FirstSeq, flush.LastSeq = encoded, events[0].Seq, events[len(events)-1].Seq
+	flush.Files = execution.FilesIn(encoded)
 	follow := execution.Effects(l.Definition.Workflow, l.State, events)
 	flush.Tasks, flush.WaitsOpen, flush.WaitsEnded = follow.Tasks, follow.Waits, follow.WaitsEnded
 	flush.Released, flush.Ended, flush.HasLimits = follow.Released, follow.Ended, l.Definition.Limited()

@@ -124,7 +124,9 @@ func (d *driver) drive() (err error) {
 // advance decides, saves and starts what is to run, then waits for the next thing to happen.
 func (d *driver) advance() error {
 	wf, st := d.exec.Definition.Workflow, d.exec.State
-	d.note(execution.Advance(wf, st, d.now()))
+	if err := d.decide(); err != nil {
+		return err
+	}
 	pending := execution.Pending(wf, st)
 	d.stopOthers(pending)
 	pending, err := d.leaveToOthers(pending)
@@ -217,7 +219,18 @@ func (d *driver) receive(message execution.Message) error {
 	if err := d.record(events); err != nil {
 		return err
 	}
-	d.note(execution.Advance(wf, st, d.now()))
+	return d.decide()
+}
+
+// decide goes on until nothing follows. When something is due, the starts of what runs are recorded first: an
+// attempt that has its slot must not be taken for one that still waits.
+func (d *driver) decide() error {
+	if at, ok := execution.NextDue(d.exec.State); ok && !at.After(d.now()) {
+		if err := d.recordStarts(func(a *attempt) bool { return a.began.Load() != 0 }); err != nil {
+			return err
+		}
+	}
+	d.note(execution.Advance(d.exec.Definition.Workflow, d.exec.State, d.now()))
 	return nil
 }
 
@@ -261,7 +274,7 @@ func (d *driver) wait() error {
 	case <-d.woken:
 		return d.look()
 	case <-d.startDue:
-		return d.recordStarts()
+		return d.recordStarts(func(a *attempt) bool { return a.runsLong(d.now()) })
 	case <-due:
 		if err := d.lend(); err != nil {
 			return err

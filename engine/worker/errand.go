@@ -181,7 +181,10 @@ func (p *Pool) makeAttempt(ctx context.Context, l queue.Leased) execution.Result
 	if err != nil {
 		result.Error = Unprepared(err)
 	} else {
+		book := p.logbook(l.Team, l.Workflow, l.Execution, execution.Work{Activity: l.Activity, Item: l.Item, Compensating: l.Compensating, Attempt: l.Attempt})
+		call.Log = book.add
 		outcome := p.runBounded(ctx, time.Duration(e.TimeoutMillis)*time.Millisecond, call)
+		book.flush()
 		result.Value, result.Error, result.RetryAfter = outcome.Value, outcome.Err, outcome.RetryAfter
 	}
 	if ctx.Err() != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"weftline/engine/execution"
+	"weftline/views/activitylog"
 	"weftline/views/state"
 	"weftline/views/ui"
 )
@@ -22,6 +23,8 @@ type Detail struct {
 	Items                 []ItemRow
 	MoreItems             int
 	Link, LinkURL         string
+	Log                   []activitylog.Line // the end of what its last attempt printed
+	LogURL                string             // of all of it
 }
 
 // ErrorView is a failure with what to do next.

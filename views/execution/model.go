@@ -226,6 +226,9 @@ func (b builder) facts() []Fact {
 	if d.Deadline != nil {
 		facts = append(facts, Fact{Label: "Deadline", At: d.Deadline})
 	}
+	if d.Usage != nil {
+		facts = append(facts, Fact{Label: "Tokens", Value: strconv.FormatInt(d.Usage.Total, 10)})
+	}
 	if b.Parent != "" {
 		facts = append(facts, Fact{Label: "Started by execution", Value: Short(b.Parent), URL: "/executions/" + b.Parent})
 	}

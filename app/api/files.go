@@ -1,0 +1,78 @@
+package api
+
+import (
+	"io"
+	"mime"
+
+	"github.com/gofiber/fiber/v2"
+
+	"weftline/engine"
+)
+
+// SaveFile keeps an upload: the body as it is, named by ?name=, or the first part of a multipart form.
+func (a *API) SaveFile(c *fiber.Ctx) error {
+	name, kind, content := c.Query("name"), c.Get(fiber.HeaderContentType), c.Body()
+	if mediaTypeOf(c) == fiber.MIMEMultipartForm {
+		var err error
+		if name, kind, content, err = firstPart(c); err != nil {
+			return err
+		}
+	}
+	return a.once(c, func() (int, any, error) {
+		file, err := a.door.SaveFile(c.UserContext(), who(c), name, kind, content)
+		return fiber.StatusCreated, file, err
+	})
+}
+
+func firstPart(c *fiber.Ctx) (name, kind string, content []byte, err error) {
+	form, err := c.MultipartForm()
+	if err != nil {
+		return "", "", nil, engine.Refuse("bad_request", "the form cannot be read: "+err.Error())
+	}
+	for _, parts := range form.File {
+		for _, part := range parts {
+			file, err := part.Open()
+			if err != nil {
+				return "", "", nil, err
+			}
+			defer file.Close()
+			content, err := io.ReadAll(file)
+			return part.Filename, part.Header.Get(fiber.HeaderContentType), content, err
+		}
+	}
+	return "", "", nil, engine.Refuse("bad_request", "the form holds no file")
+}
+
+// File answers the content of a file, always as a download.
+func (a *API) File(c *fiber.Ctx) error {
+	id, err := idOf(c, "id")
+	if err != nil {
+		return err
+	}
+	file, content, err := a.door.File(c.UserContext(), who(c), id)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, file.Type)
+	c.Set(fiber.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": file.Name}))
+	c.Set(fiber.HeaderETag, quoteETag(file.SHA256))
+	return c.Send(content)
+}
+
+// Log answers what an attempt of an activity printed.
+func (a *API) Log(c *fiber.Ctx) error {
+	id, err := idOf(c, "id")
+	if err != nil {
+		return err
+	}
+	request := engine.LogRequest{Item: c.Query("item"), Attempt: c.QueryInt("attempt"), After: c.QueryInt("after")}
+	if request.Attempt < 0 || request.After < 0 {
+		return engine.Refuse("bad_request", "attempt and after are numbers from 0")
+	}
+	activity := c.Params("activity")
+	if c.QueryBool("compensating") {
+		activity += "/compensate"
+	}
+	log, err := a.door.ActivityLog(c.UserContext(), who(c), id, activity, request)
+	return ok(c, log, err)
+}

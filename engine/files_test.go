@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"weftline/engine"
+	"weftline/engine/activity"
+	"weftline/engine/execution"
+)
+
+// TestFilesBelongToATeamAndLiveWithWhatNamesThem: another team does not see a file; one that an execution names
+// is kept as long as that is, one that none names for a day.
+func TestFilesBelongToATeamAndLiveWithWhatNamesThem(t *testing.T) {
+	w := newWorld(t, func(o *engine.Options) { o.FileLimit = 3 << 20 })
+	content := bytes.Repeat([]byte("0123456789abcde\x00"), 150_000) // several parts
+	used, err := w.SaveFile(t.Context(), w.who, `..\folder/invoice "7".pdf`, "application/pdf", content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused, err := w.SaveFile(t.Context(), w.who, "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used.Name != "invoice _7_.pdf" || used.Size != int64(len(content)) || unused.Name != "file" || unused.Type != "application/octet-stream" {
+		t.Errorf("kept as %+v and %+v", used, unused)
+	}
+	file, got, err := w.File(t.Context(), w.who, used.ID)
+	if err != nil || !bytes.Equal(got, content) || file.SHA256 != used.SHA256 {
+		t.Errorf("read %d bytes, %v", len(got), err)
+	}
+	refused := func(who engine.Who, id uuid.UUID) bool {
+		_, _, err := w.File(t.Context(), who, id)
+		var refusal *engine.Error
+		return errors.As(err, &refusal) && refusal.Code == "not_found"
+	}
+	if !refused(engine.Who{Team: uuid.New()}, used.ID) {
+		t.Error("another team reads the file")
+	}
+	if _, err := w.SaveFile(t.Context(), w.who, "x", "", make([]byte, 3<<20+1)); err == nil || !strings.Contains(err.Error(), "3145728") {
+		t.Errorf("a file that is too large: %v", err)
+	}
+
+	w.publish("names", "  input: {type: object, properties: {paper: {type: object}}}\n  limits: {historyRetention: 1h}\n  activities:\n    - {id: a, type: set, outputs: {paper: inputs.paper}}\n")
+	id := w.start("names", map[string]any{"paper": used.Value()})
+	w.ends(id, "completed")
+	w.exec("update files set created_at = created_at - interval '2 days'")
+	w.tidy()
+	if refused(w.who, used.ID) || !refused(w.who, unused.ID) {
+		t.Error("what is named has to stay, what is not has to go")
+	}
+	w.exec("update executions set keep_until = keep_until - interval '2 days', finished_at = finished_at - interval '2 days'")
+	w.tidy()
+	if !refused(w.who, used.ID) {
+		t.Error("the file outlived its execution")
+	}
+}
+
+// TestALogIsBoundedAndReadInParts: lines are kept while an attempt runs, 64 KiB of them, each attempt apart, and
+// watchers are told.
+func TestALogIsBoundedAndReadInParts(t *testing.T) {
+	w := newWorld(t)
+	told := make(chan engine.Change, 100)
+	defer w.Watch(w.who.Team, func(c engine.Change) {
+		if c.Log != "" {
+			select {
+			case told <- c:
+			default:
+			}
+		}
+	})()
+	w.http.answers(func(_ context.Context, call activity.Call) activity.Outcome {
+		for i := range 3000 {
+			call.Log("stdout", fmt.Sprintf("attempt %d line %d %s", call.Attempt, i+1, strings.Repeat("x", 40)))
+		}
+		if call.Attempt == 1 {
+			return activity.Outcome{Err: &execution.Error{Type: "http.503", Class: "external", Message: "made up"}}
+		}
+		return activity.Outcome{Value: map[string]any{}}
+	})
+	w.publish("prints", "  activities:\n    - {id: a, type: http, inputs: {url: http://x}, retry: {attempts: 2, strategy: fixed, delay: 1ms}}\n")
+	id := w.start("prints", nil)
+	w.ends(id, "completed")
+	log, err := w.ActivityLog(t.Context(), w.who, id, "a", engine.LogRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for i, line := range log.Lines {
+		size += len(line.Line)
+		if line.N != i+1 {
+			t.Fatalf("line %d has the number %d", i+1, line.N)
+		}
+	}
+	last := log.Lines[len(log.Lines)-1]
+	if log.Attempt != 2 || len(log.Attempts) != 2 || size > 64<<10+100 || last.Stream != "system" || last.N != log.Last {
+		t.Errorf("attempt %d of %v, %d bytes, last %+v", log.Attempt, log.Attempts, size, last)
+	}
+	part, err := w.ActivityLog(t.Context(), w.who, id, "a", engine.LogRequest{Attempt: 1, After: log.Last - 2})
+	if err != nil || len(part.Lines) != 2 || !strings.HasPrefix(part.Lines[0].Line, "attempt 1") {
+		t.Errorf("a part: %+v, %v", part, err)
+	}
+	if c := <-told; c.Execution != id || c.Log != "a" {
+		t.Errorf("told %+v", c)
+	}
+	if _, err := w.ActivityLog(t.Context(), engine.Who{Team: uuid.New()}, id, "a", engine.LogRequest{}); err == nil {
+		t.Error("another team reads the log")
+	}
+}
