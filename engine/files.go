@@ -41,9 +41,9 @@ type File struct {
 }
 
 const (
-	filePart     = 1 << 20 // bytes of one row
-	longestFileName  = 200     // characters of a file's name
-	unknownMedia = "application/octet-stream"
+	filePart        = 1 << 20 // bytes of one row
+	longestFileName = 200     // characters of a file's name
+	unknownMedia    = "application/octet-stream"
 )
 
 // cabinet is where files are kept.

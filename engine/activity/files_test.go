@@ -98,7 +98,9 @@ func TestAScriptTakesAndLeavesFiles(t *testing.T) {
 func TestAMailMayCarryFiles(t *testing.T) {
 	box := newMailbox(t)
 	registry, files := withFiles("email", box.kind(t))
-	registry.Connect(func(context.Context, string, string) (activity.Connection, error) { return box.connection(nil), nil })
+	registry.Connect(func(context.Context, string, string, string) (activity.Connection, error) {
+		return box.connection(nil), nil
+	})
 	files.files["f"] = [3]string{"plan.csv", "text/csv", "a;b"}
 	result(t, registry.Run(t.Context(), activity.Call{Type: "email", Team: "t", Input: map[string]any{
 		"to": "ann@example.com", "subject": "S", "text": "T",

@@ -93,7 +93,10 @@ func plain(value any) any {
 				return n
 			}
 		}
-		f, _ := v.Float64()
+		f, err := v.Float64()
+		if err != nil { // no number that JSON could say again
+			return nil
+		}
 		return f
 	case []any:
 		for i := range v {
