@@ -407,7 +407,7 @@ func (d *decider) complete(p place, result twin, outcome string) {
 		return
 	}
 	var data any
-	usage := usageIn(p.act, result)
+	usage := usageIn(p.act, result.value)
 	if output.value != nil || outcome != "" || p.run.Turn > 0 || usage != nil {
 		data = &Completed{Output: output.value, Shown: output.shown, Outcome: outcome, Iteration: p.run.Turn, Usage: usage}
 	}

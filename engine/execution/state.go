@@ -64,7 +64,7 @@ type State struct {
 	Variables      map[string]any `json:",omitempty"`
 	ShownVariables map[string]any `json:",omitempty"` // their twins; nil = the same
 	HasVariables   bool
-	Hiding         bool // something sensitive is in it, whatever the input schema says
+	Hiding         bool `json:",omitempty"` // something sensitive is in it, whatever the input schema says
 	Granted        bool // the permit of the workflow
 	Paused         bool
 	Ending         *Ending
