@@ -15,6 +15,7 @@ type ledger struct {
 	seq     int64
 	ended   EventType // "" = open
 	retried bool
+	trouble bool // something failed or ends in this drive: others may be stopped by it
 	driven  time.Time
 	books   map[spot]*book
 	held    map[string]map[spot]bool // slots by the name of the limit
@@ -91,13 +92,14 @@ func (l *ledger) whole(ev *Event) error {
 		l.ids[d.ID] = true
 		l.signals[ev.Seq] = false
 	case *Ending:
+		l.trouble = true
 		if d.Status == StatusTimedOut && ev.At.Before(l.driven.Add(l.wf.Limits.Timeout)) {
 			return broke(9, ev, "it timed out early: it was driven at %s", l.driven)
 		}
 	}
 	switch ev.Type {
 	case WorkflowStarted, WorkflowRetried:
-		l.driven = ev.At
+		l.driven, l.trouble = ev.At, false
 		l.retried = ev.Type == WorkflowRetried
 		for at, b := range l.books {
 			b.anew = true
@@ -221,6 +223,11 @@ func (l *ledger) over(ev *Event, at spot, b *book, act *flow.Activity) error {
 	if ev.Type == ActivityCompleted && act.Type == flow.TypeHTTP && (l.effects[at] == 0 || l.effects[at] > b.dispatched) {
 		return broke(5, ev, "%d effects of %d attempts", l.effects[at], b.dispatched)
 	}
+	if d := payload[Failed](ev); ev.Type == ActivityFailed && d.Error != nil && d.Error.Type == "http.503" && !l.trouble &&
+		at.hook == "" && !at.undo && !act.Once && b.used+1 < act.Retry.Attempts {
+		return broke(13, ev, "only %d of %d attempts are used", b.used+1, act.Retry.Attempts)
+	}
+	l.trouble = l.trouble || ev.Type == ActivityFailed || ev.Type == ActivityTimedOut
 	b.over, b.retrying, b.timer = ev.Type, time.Time{}, time.Time{}
 	b.owes = b.limit != "" && l.held[b.limit][at]
 	switch d := ev.Data.(type) {

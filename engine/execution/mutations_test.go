@@ -15,6 +15,8 @@ import (
 
 var mutate = flag.Bool("mutate", false, "break the core on purpose and see that the random worlds notice (minutes)")
 
+var onlyMutation = flag.String("mutation", "", "with -mutate: this one alone, by its name")
+
 // mutation is a fault: in each file named, the old text becomes the new one.
 type mutation struct {
 	name  string
@@ -40,7 +42,7 @@ var mutations = []mutation{
 	{"an end is reopened", []edit{
 		{"table.go", "{WorkflowRetried, []string{StatusFailed, StatusTimedOut}", "{WorkflowRetried, []string{StatusCompleted, StatusFailed, StatusTimedOut}"},
 		{"receive.go", "if d.st.Status != StatusFailed && d.st.Status != StatusTimedOut {\n\t\treturn stale(\"an execution that is %s cannot be driven", "if !d.st.Terminal() {\n\t\treturn stale(\"an execution that is %s cannot be driven"}}},
-	{"a signal is consumed twice", []edit{{"apply_wait.go", "			f.st.Kept = append(f.st.Kept[:i:i], f.st.Kept[i+1:]...)\n", ""}}},
+	{"a signal is consumed twice", []edit{{"apply_wait.go", "			f.st.Kept = append(f.st.Kept[:i:i], f.st.Kept[i+1:]...)\n", "			_ = i\n"}}},
 	{"a signal id is taken twice", []edit{{"receive.go", `if s.ID != "" && d.st.Seen[s.ID] {`, `if s.ID == "?" && d.st.Seen[s.ID] {`}}},
 	{"a skip is propagated as a decision", []edit{{"edges.go", "		if r.Reason == reasonUpstream {\n			return deadFail\n		}\n", ""}}},
 	{"a failure that is taken kills its branch", []edit{{"edges.go", "		if r.Taken {\n			return deadSkip\n		}\n", ""}}},
@@ -72,6 +74,9 @@ func TestMutationsAreCaught(t *testing.T) {
 		t.Skip("breaking the core takes minutes: go test ./engine/execution -run Mutations -mutate")
 	}
 	for _, m := range mutations {
+		if *onlyMutation != "" && m.name != *onlyMutation {
+			continue
+		}
 		out, err := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-timeout=120s",
 			"-overlay="+m.overlay(t), "-run", "^TestRandomWorlds$", ".", "-seeds", "3000").CombinedOutput()
 		if err == nil {

@@ -282,6 +282,9 @@ func (w *world) saw(events []Event) error {
 		if w.shadow, err = DecodeState(fold); err != nil {
 			return err
 		}
+		if w.st, err = DecodeState(live); err != nil { // whoever takes over goes on from it
+			return err
+		}
 	}
 	w.count(events)
 	return w.check(events)
