@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"weftline/engine/activity"
 	"weftline/engine/enginetest"
 	"weftline/engine/execution"
+	"weftline/engine/worker"
 )
 
 // A replica is this test binary again, as a process of its own that can be killed.
@@ -55,11 +58,20 @@ func serveAsReplica(url, log string) error {
 	if err != nil {
 		return err
 	}
-	return e.Run(context.Background())
+	alive, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return e.Run(alive)
 }
 
 // replica starts one; kill ends it as a power cut would.
 func (w *world) replica(log string) (kill func()) {
+	w.t.Helper()
+	end := w.replicaProcess(log)
+	return func() { end(syscall.SIGKILL) }
+}
+
+// replicaProcess starts one; end sends it a signal and waits until it is gone.
+func (w *world) replicaProcess(log string) (end func(os.Signal)) {
 	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -71,16 +83,16 @@ func (w *world) replica(log string) (kill func()) {
 	if err := process.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	killed := false
-	kill = func() {
-		if !killed {
-			killed = true
-			_ = process.Process.Kill()
+	gone := false
+	end = func(how os.Signal) {
+		if !gone {
+			gone = true
+			_ = process.Process.Signal(how)
 			_ = process.Wait()
 		}
 	}
-	w.t.Cleanup(kill)
-	return kill
+	w.t.Cleanup(func() { end(syscall.SIGKILL) })
+	return end
 }
 
 func effects(t *testing.T, log string) []string {
@@ -147,6 +159,62 @@ func TestAKilledReplicaLosesNothing(t *testing.T) {
 	}
 	if again := len(all) - executions*steps; again > executions {
 		t.Errorf("%d effects were repeated; of each execution at most the one in flight may be", again)
+	}
+}
+
+// What docs/crashes.md says of each mode: how many effects of an execution a replica that was killed, or told
+// to stop, leaves to be made again.
+func TestWhatACrashReRunsByMode(t *testing.T) {
+	const executions, steps = 6, 20
+	for _, tc := range []struct {
+		mode   string
+		signal os.Signal
+		most   int // effects of one execution
+	}{
+		{worker.ModeServer, syscall.SIGKILL, 1},
+		{worker.ModeLocalSync, syscall.SIGKILL, 1},
+		{worker.ModeLocalAsync, syscall.SIGKILL, 64},
+		{worker.ModeServer, syscall.SIGTERM, 0},
+		{worker.ModeLocalSync, syscall.SIGTERM, 0},
+		{worker.ModeLocalAsync, syscall.SIGTERM, 0},
+	} {
+		t.Run(fmt.Sprintf("%s, %s", tc.mode, tc.signal), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.publish("chain", fmt.Sprintf("  execution: {mode: %s}\n", tc.mode)+chain(steps))
+			w.stop()
+			w.door()
+			log := t.TempDir() + "/effects"
+			end := w.replicaProcess(log)
+			ids := make([]uuid.UUID, executions)
+			for i := range ids {
+				ids[i] = w.start("chain", nil)
+			}
+			w.eventually("half of the effects", func() bool { return len(effects(t, log)) >= executions*steps/2 })
+			end(tc.signal)
+			if len(effects(t, log)) >= executions*steps {
+				t.Fatal("everything was over before the signal")
+			}
+			w.replica(log)
+			for _, id := range ids {
+				w.ends(id, "completed")
+			}
+			times := map[string]int{}
+			for _, key := range effects(t, log) {
+				times[key]++
+			}
+			for _, id := range ids {
+				again := -steps
+				for key, n := range times {
+					if strings.HasPrefix(key, id.String()) {
+						again += n
+					}
+				}
+				if again < 0 || again > tc.most {
+					t.Errorf("%d effects of an execution were made again, at most %d may be", again, tc.most)
+				}
+			}
+		})
 	}
 }
 
