@@ -7,7 +7,7 @@ GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo build test test-go test-islands test-browser check check-format check-go \
-        check-generated check-types generate templ sqlc bundle bench bench-ui fmt
+        check-generated check-types chaos generate templ sqlc bundle bench bench-ui fmt
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -77,6 +77,9 @@ bundle: static/node_modules ## static/islands, static/css → static/dist
 	$(BUNDLE)
 
 # -- the rest -----------------------------------------------------------------------------
+
+chaos: ## three replicas under 60 seeded faults (WEFTLINE_CHAOS_SEED, WEFTLINE_CHAOS_ROUNDS)
+	WEFTLINE_CHAOS_ROUNDS=$${WEFTLINE_CHAOS_ROUNDS:-60} go test -count=1 -timeout 60m -v ./engine -run TestAFleetUnderFaultsLosesNothing
 
 mutate: ## break the core on purpose, and see that the random worlds notice (minutes)
 	go test ./engine/execution -run MutationsAreCaught -mutate -v -timeout 60m

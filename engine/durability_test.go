@@ -54,7 +54,13 @@ func serveAsReplica(url, log string) error {
 		}
 		return activity.Outcome{Value: map[string]any{"status": int64(200)}}
 	}})
-	e, err := engine.Open(context.Background(), engine.Options{DatabaseURL: url, Activities: kinds, Log: slog.New(slog.DiscardHandler)})
+	var e *engine.Engine
+	for range 20 { // as whoever supervises a process starts it again when it finds no database
+		if e, err = engine.Open(context.Background(), engine.Options{DatabaseURL: url, Activities: kinds, Log: slog.New(slog.DiscardHandler)}); err == nil {
+			break
+		}
+		time.Sleep(250 * time.Millisecond)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,12 +79,19 @@ func (w *world) replica(log string) (kill func()) {
 // replicaProcess starts one; end sends it a signal and waits until it is gone.
 func (w *world) replicaProcess(log string) (end func(os.Signal)) {
 	w.t.Helper()
+	end, _ = w.replicaProcessAt(w.url, log)
+	return end
+}
+
+// replicaProcessAt starts one that reaches the database at a URL; send sends it a signal.
+func (w *world) replicaProcessAt(url, log string) (end, send func(os.Signal)) {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	process := exec.Command(self)
-	process.Env = append(os.Environ(), replicaDatabase+"="+w.url, replicaLog+"="+log)
+	process.Env = append(os.Environ(), replicaDatabase+"="+url, replicaLog+"="+log)
 	process.Stderr = os.Stderr
 	if err := process.Start(); err != nil {
 		w.t.Fatal(err)
@@ -92,7 +105,12 @@ func (w *world) replicaProcess(log string) (end func(os.Signal)) {
 		}
 	}
 	w.t.Cleanup(func() { end(syscall.SIGKILL) })
-	return end
+	send = func(how os.Signal) {
+		if !gone {
+			_ = process.Process.Signal(how)
+		}
+	}
+	return end, send
 }
 
 func effects(t *testing.T, log string) []string {

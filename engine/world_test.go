@@ -162,7 +162,7 @@ func (w *world) gapless(id uuid.UUID) {
 			w.t.Fatalf("event %d has the number %d", i+1, event.Seq)
 		}
 		if event.Type == execution.ActivityCompleted {
-			completed[event.Activity+"/"+event.Item]++
+			completed[fmt.Sprint(event.Activity, "/", event.Item, event.Compensating)]++
 		}
 	}
 	for activity, n := range completed {

@@ -44,6 +44,7 @@ GET    /api/v1/executions/:id/events                                read    404
 GET    /api/v1/executions/:id/history.json                          read    404
 GET    /api/v1/executions/:id/definition                            read    404
 GET    /api/v1/executions/:id/state                                 read    400
+GET    /api/v1/executions/:id/activities/:activity/log              read    404
 POST   /api/v1/executions/:id/cancel                                run     404
 POST   /api/v1/executions/:id/pause                                 run     404
 POST   /api/v1/executions/:id/resume                                run     404
@@ -51,6 +52,8 @@ POST   /api/v1/executions/:id/retry                                 run     404
 POST   /api/v1/executions/:id/compensate                            run     404
 POST   /api/v1/executions/:id/signals                               run     422
 POST   /api/v1/events                                               run     422
+POST   /api/v1/files                                                decide  201
+GET    /api/v1/files/:id                                            read    404
 GET    /api/v1/tasks                                                read    200
 POST   /api/v1/tasks/complete                                       decide  422
 GET    /api/v1/tasks/:id                                            read    404
@@ -140,6 +143,7 @@ POST   /workflows/:name/proposals/:number/publish                   author  404
 POST   /workflows/:name/proposals/:number/close                     author  404
 GET    /executions                                                  read    200
 GET    /executions/:id                                              read    404
+GET    /executions/:id/activities/:activity/log                     read    404
 GET    /executions/:id/history.json                                 read    302
 POST   /executions/:id/cancel                                       run     404
 POST   /executions/:id/pause                                        run     404

@@ -1,0 +1,285 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/engine/enginetest"
+	"weftline/engine/execution"
+	"weftline/engine/store"
+)
+
+// Settings of the test of chaos, as environment variables; `make chaos` sets more rounds.
+const (
+	chaosSeed   = "WEFTLINE_CHAOS_SEED"   // the same seed gives the same faults and starts
+	chaosRounds = "WEFTLINE_CHAOS_ROUNDS" // faults, one after the other
+)
+
+// Every kind of work that the fleet does under faults: chains in each mode, items of a loop and a retry, a
+// wait for a signal, and what is undone.
+var chaosWorkflows = map[string]string{
+	"server":      "  execution: {mode: server}\n" + chain(6),
+	"local_sync":  "  execution: {mode: local_sync}\n" + chain(6),
+	"local_async": "  execution: {mode: local_async}\n" + chain(6),
+	"items": `
+  activities:
+    - id: each
+      type: for_each
+      for_each: {items: "[1, 2, 3, 4, 5, 6]", maxConcurrent: 3, activity: {type: http, inputs: {url: "http://example.com"}}}
+    - {id: after, type: http, needs: [each], inputs: {url: "http://example.com"}}
+`,
+	"signal": `
+  activities:
+    - {id: before, type: http, inputs: {url: "http://example.com"}}
+    - {id: go, type: event, needs: [before], timeout: 1h, event: {name: go, correlation: execution.id}}
+    - {id: after, type: http, needs: [go], inputs: {url: "http://example.com"}}
+`,
+	"pause": `
+  activities:
+    - {id: before, type: http, inputs: {url: "http://example.com"}}
+    - {id: rest, type: wait, needs: [before], wait: {timer: {after: 500ms}}}
+    - {id: after, type: http, needs: [rest], inputs: {url: "http://example.com"}}
+`,
+	"undone": `
+  activities:
+    - {id: book, type: http, inputs: {url: "http://example.com"}, compensate: {type: http, inputs: {url: "http://example.com"}}}
+    - {id: stop, type: fail, needs: [book], fail: {error: own.kind, message: "no"}}
+`,
+}
+
+// chaos is a fleet of replicas under seeded faults.
+type chaos struct {
+	*world
+	dice     *rand.Rand
+	log      string // the effects, one line each
+	replicas []*member
+	started  map[uuid.UUID]string // acknowledged starts, with their workflow
+	faults   map[string]int
+}
+
+// member is one replica, which reaches the database over a wire of its own.
+type member struct {
+	wire *enginetest.Wire
+	end  func(os.Signal)
+	send func(os.Signal)
+}
+
+func TestAFleetUnderFaultsLosesNothing(t *testing.T) {
+	t.Parallel()
+	c := newChaos(t)
+	for range setting(chaosRounds, 6) {
+		c.work(6)
+		c.fault()
+	}
+	c.work(6)
+	c.heal()
+	for id, workflow := range c.started {
+		want := "completed"
+		if workflow == "undone" {
+			want = "compensated"
+		}
+		c.ends(id, want)
+	}
+	c.invariants()
+	t.Logf("%d executions ended as they should, %d effects of which %d were repeated; faults %v",
+		len(c.started), len(effects(t, c.log)), len(effects(t, c.log))-len(c.made()), c.faults)
+}
+
+func setting(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func newChaos(t *testing.T) *chaos {
+	seed := setting(chaosSeed, int(time.Now().UnixNano()%1_000_000))
+	t.Logf("%s=%d", chaosSeed, seed)
+	c := &chaos{world: newWorld(t), dice: rand.New(rand.NewPCG(uint64(seed), 1)), log: t.TempDir() + "/effects",
+		started: map[uuid.UUID]string{}, faults: map[string]int{}}
+	for name, spec := range chaosWorkflows {
+		c.publish(strings.ReplaceAll(name, "_", "-"), spec)
+	}
+	c.stop() // from here on only the replicas drive
+	c.door()
+	for range 3 {
+		m := &member{wire: enginetest.NewWire(t, c.url)}
+		c.replicas = append(c.replicas, m)
+		c.launch(m)
+	}
+	return c
+}
+
+func (c *chaos) launch(m *member) { m.end, m.send = c.replicaProcessAt(m.wire.URL(), c.log) }
+
+// work starts executions and sends signals to those that may wait for one. What is acknowledged must not be lost.
+func (c *chaos) work(n int) {
+	names := []string{"items", "local-async", "local-sync", "pause", "server", "signal", "undone"}
+	for range n {
+		name := names[c.dice.IntN(len(names))]
+		id := c.start(name, nil)
+		c.started[id] = name
+		if name == "signal" {
+			if err := c.Signal(c.t.Context(), c.who, id, "go", nil, "only-once"); err != nil {
+				c.t.Fatal(err)
+			}
+			_ = c.Signal(c.t.Context(), c.who, id, "go", nil, "only-once") // the same again; or all was over by then
+		}
+	}
+}
+
+// fault does one thing that happens to fleets, and lets work go on for a moment.
+func (c *chaos) fault() {
+	m := c.replicas[c.dice.IntN(len(c.replicas))]
+	faults := []struct {
+		name string
+		do   func()
+	}{
+		{"killed", func() { m.end(syscall.SIGKILL); c.launch(m) }},
+		{"rolled", func() { m.end(syscall.SIGTERM); c.launch(m) }},
+		{"frozen past its lease", func() {
+			m.send(syscall.SIGSTOP)
+			time.Sleep(12 * time.Second)
+			m.send(syscall.SIGCONT)
+		}},
+		{"all connections cut", m.wire.Cut},
+		{"replies dropped", func() { m.wire.DropReplies(1 + c.dice.IntN(4)) }},
+		{"black hole", func() {
+			m.wire.BlackHole(true)
+			time.Sleep(3 * time.Second)
+			m.wire.BlackHole(false)
+			m.wire.Cut()
+		}},
+		{"backends terminated", c.terminateBackends},
+		{"all killed", func() {
+			for _, m := range c.replicas {
+				m.end(syscall.SIGKILL)
+			}
+			for _, m := range c.replicas {
+				c.launch(m)
+			}
+		}},
+	}
+	f := faults[c.dice.IntN(len(faults))]
+	c.faults[f.name]++
+	f.do()
+	time.Sleep(time.Duration(c.dice.IntN(400)) * time.Millisecond)
+}
+
+// terminateBackends ends about half of all connections to the database but those of this test's own door.
+func (c *chaos) terminateBackends() {
+	c.connected(func(conn *pgx.Conn) error {
+		_, err := conn.Exec(c.t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
+			where datname = current_database() and pid <> pg_backend_pid() and pid % 2 = $1`, c.dice.IntN(2))
+		return err
+	})
+}
+
+// heal ends all faults: whoever is gone comes back.
+func (c *chaos) heal() {
+	for _, m := range c.replicas {
+		m.wire.BlackHole(false)
+		m.wire.DropReplies(0)
+		m.send(syscall.SIGCONT)
+	}
+}
+
+// made is how often each effect happened, by its idempotency key.
+func (c *chaos) made() map[string]int {
+	times := map[string]int{}
+	for _, key := range effects(c.t, c.log) {
+		times[key]++
+	}
+	return times
+}
+
+// invariants checks what must hold whatever happened. That histories are gapless and each activity completed
+// once was seen by ends.
+func (c *chaos) invariants() {
+	made := c.made()
+	for id := range c.started {
+		c.terminalIsFinal(id)
+		c.foldIsTheState(id)
+		c.successesHadEffects(id, made)
+		if n := c.count(id, execution.SignalConsumed); n > 1 {
+			c.t.Errorf("%s consumed its signal %d times", id, n)
+		}
+		for _, table := range []string{"ready", "timers", "event_waits", "inbox", "permits", "work"} {
+			if n := c.rows(table, id); n > 0 {
+				c.t.Errorf("%s has ended and left %d rows in %s", id, n, table)
+			}
+		}
+	}
+	c.noLimbo()
+}
+
+func (c *chaos) terminalIsFinal(id uuid.UUID) {
+	events := c.events(id)
+	for i, event := range events {
+		if last := i == len(events)-1; event.Type.Terminal() != last {
+			c.t.Errorf("%s: event %d of %d is %s", id, i+1, len(events), event.Type)
+		}
+	}
+}
+
+// foldIsTheState compares the state that lists and checkpoints lead to with the fold of the whole history.
+func (c *chaos) foldIsTheState(id uuid.UUID) {
+	detail, err := c.Execution(c.t.Context(), c.who, id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	folded, err := c.StateAt(c.t.Context(), c.who, id, detail.LastSeq)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if folded.Status != detail.Status || !reflect.DeepEqual(folded.Activities, detail.Activities) || !reflect.DeepEqual(folded.Output, detail.Output) {
+		c.t.Errorf("%s: the fold differs from the state", id)
+	}
+}
+
+// successesHadEffects: whatever counts as done was done at least once.
+func (c *chaos) successesHadEffects(id uuid.UUID, made map[string]int) {
+	for _, event := range c.events(id) {
+		if event.Type != execution.ActivityCompleted {
+			continue
+		}
+		key := id.String() + "/" + event.Activity
+		if event.Item != "" {
+			key += "/" + event.Item
+		}
+		if made[key] == 0 && event.Worker != "" && !strings.HasPrefix(event.Activity, "each") {
+			c.t.Errorf("%s counts as completed and never happened", key)
+		}
+	}
+	if c.started[id] == "items" {
+		for i := range 6 {
+			if key := fmt.Sprintf("%s/each/%d", id, i); made[key] == 0 {
+				c.t.Errorf("%s never happened", key)
+			}
+		}
+	}
+}
+
+func (c *chaos) noLimbo() {
+	pool, err := pgxpool.New(context.Background(), c.url)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer pool.Close()
+	open, limbo, err := store.FindLimbo(c.t.Context(), pool)
+	if err != nil || open != 0 || len(limbo) != 0 {
+		c.t.Errorf("%d executions are open, %v in limbo, %v", open, limbo, err)
+	}
+}
