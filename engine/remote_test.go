@@ -280,7 +280,7 @@ func TestAnAttemptThatTakesTooLong(t *testing.T) {
 	w := newWorld(t)
 	w.publish("far", `
   activities:
-    - {id: render, type: worker, inputs: {task: render}, timeout: 50ms}
+    - {id: render, type: worker, inputs: {task: render}, timeout: 2s}
 `)
 	id := w.start("far", nil)
 	w.poll(w.register(1, "render"))
