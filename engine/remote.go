@@ -34,7 +34,7 @@ type RemoteWorkers interface {
 	CompleteWork(ctx context.Context, who Who, lease uuid.UUID, result WorkResult) (WorkAnswer, error)
 	FailWork(ctx context.Context, who Who, lease uuid.UUID, failure WorkFailure) (WorkAnswer, error)
 	// RenewWork extends one lease.
-	RenewWork(ctx context.Context, who Who, lease uuid.UUID, _ WorkProgress) (WorkRenewal, error)
+	RenewWork(ctx context.Context, who Who, lease uuid.UUID, progress WorkProgress) (WorkRenewal, error)
 }
 
 // WorkerRequest is what a remote worker says of itself. Activities are names of tasks; CPU counts cores, Memory

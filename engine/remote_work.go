@@ -25,6 +25,7 @@ type WorkResult struct {
 	Item     string `json:"item"`
 	Attempt  int    `json:"attempt"`
 	Output   any    `json:"output"`
+	Log      any    `json:"log"` // text, or a list of lines
 }
 
 // WorkFailure fails an attempt. RetryAfterSeconds is what the worker asks for before the next one.
@@ -34,6 +35,7 @@ type WorkFailure struct {
 	Attempt           int       `json:"attempt"`
 	Error             WorkError `json:"error"`
 	RetryAfterSeconds float64   `json:"retryAfterSeconds"`
+	Log               any       `json:"log"` // text, or a list of lines
 }
 
 // ownErrorType is the form of a type of error.
@@ -112,6 +114,10 @@ func (r *runs) CompleteWork(ctx context.Context, who Who, lease uuid.UUID, resul
 	if err := checkSize("the output", result.Output, r.outputLimit); err != nil {
 		return WorkAnswer{}, err
 	}
+	log, err := logText(result.Log)
+	if err != nil {
+		return WorkAnswer{}, err
+	}
 	row, w, err := r.leased(ctx, who, lease)
 	if err == nil {
 		err = onPath(row, result.Activity, result.Item, result.Attempt)
@@ -119,6 +125,7 @@ func (r *runs) CompleteWork(ctx context.Context, who Who, lease uuid.UUID, resul
 	if err != nil {
 		return WorkAnswer{}, err
 	}
+	r.keepLog(ctx, lease, row, log)
 	return r.endWork(ctx, who, lease, row, w, func(end *execution.Result) {
 		end.Value = map[string]any{"output": result.Output}
 	})
@@ -129,6 +136,10 @@ func (r *runs) FailWork(ctx context.Context, who Who, lease uuid.UUID, failure W
 	if err := failure.check(r.outputLimit); err != nil {
 		return WorkAnswer{}, err
 	}
+	log, err := logText(failure.Log)
+	if err != nil {
+		return WorkAnswer{}, err
+	}
 	row, w, err := r.leased(ctx, who, lease)
 	if err == nil {
 		err = onPath(row, failure.Activity, failure.Item, failure.Attempt)
@@ -136,6 +147,7 @@ func (r *runs) FailWork(ctx context.Context, who Who, lease uuid.UUID, failure W
 	if err != nil {
 		return WorkAnswer{}, err
 	}
+	r.keepLog(ctx, lease, row, log)
 	return r.endWork(ctx, who, lease, row, w, func(end *execution.Result) {
 		end.Error = &execution.Error{Type: failure.Error.Type, Class: "external", Message: failure.Error.Message, Detail: failure.Error.Detail}
 		end.RetryAfter = time.Duration(failure.RetryAfterSeconds * float64(time.Second))
@@ -207,29 +219,4 @@ func (r *runs) following(ctx context.Context, who Who, lease uuid.UUID, accepted
 	}
 	answer.Next, answer.LeaseExpiresAt = &items[0], &items[0].ExpiresAt
 	return answer, nil
-}
-
-// WorkProgress is what a worker tells while it works.
-type WorkProgress struct{}
-
-// WorkRenewal answers how long a lease is held now.
-type WorkRenewal struct {
-	LeaseExpiresAt time.Time `json:"leaseExpiresAt"`
-}
-
-// RenewWork extends a lease.
-func (r *runs) RenewWork(ctx context.Context, who Who, lease uuid.UUID, _ WorkProgress) (WorkRenewal, error) {
-	_, w, err := r.leased(ctx, who, lease)
-	if err != nil {
-		return WorkRenewal{}, err
-	}
-	held, err := r.works.Renew(ctx, w.ID, []uuid.UUID{lease})
-	if err != nil {
-		return WorkRenewal{}, err
-	}
-	until, still := held[lease]
-	if !still {
-		return WorkRenewal{}, leaseLost(lease)
-	}
-	return WorkRenewal{LeaseExpiresAt: inMillis(until)}, nil
 }

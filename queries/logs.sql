@@ -1,4 +1,5 @@
--- name: AppendLog :exec
+-- name: AppendLog :execrows
+-- 0 rows: there is a batch that begins with this line.
 insert into activity_logs (execution_id, activity, item, attempt, first_line, lines)
 values (@execution_id, @activity, @item, @attempt, @first_line, @lines) on conflict do nothing;
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const appendLog = `-- name: AppendLog :exec
+const appendLog = `-- name: AppendLog :execrows
 insert into activity_logs (execution_id, activity, item, attempt, first_line, lines)
 values ($1, $2, $3, $4, $5, $6) on conflict do nothing
 `
@@ -25,8 +25,9 @@ type AppendLogParams struct {
 	Lines       []byte
 }
 
-func (q *Queries) AppendLog(ctx context.Context, arg AppendLogParams) error {
-	_, err := q.db.Exec(ctx, appendLog,
+// 0 rows: there is a batch that begins with this line.
+func (q *Queries) AppendLog(ctx context.Context, arg AppendLogParams) (int64, error) {
+	result, err := q.db.Exec(ctx, appendLog,
 		arg.ExecutionID,
 		arg.Activity,
 		arg.Item,
@@ -34,7 +35,10 @@ func (q *Queries) AppendLog(ctx context.Context, arg AppendLogParams) error {
 		arg.FirstLine,
 		arg.Lines,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const logAttempts = `-- name: LogAttempts :many

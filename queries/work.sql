@@ -66,6 +66,10 @@ select w.execution_id, w.activity, w.item, w.compensating, w.attempt, w.hook, w.
     w.leased_at::timestamptz as leased_at, w.expires_at::timestamptz as expires_at
 from work w where w.lease = @lease and w.expires_at > now();
 
+-- name: LeasedErrand :one
+-- What a leased attempt is, without secrets.
+select workflow, body from work where lease = @lease;
+
 -- name: StillLeased :many
 select lease::uuid as lease from work where lease = any(@leases::uuid[]);
 

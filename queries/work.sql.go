@@ -263,6 +263,23 @@ func (q *Queries) HeldWork(ctx context.Context, worker *uuid.UUID) (int64, error
 	return count, err
 }
 
+const leasedErrand = `-- name: LeasedErrand :one
+select workflow, body from work where lease = $1
+`
+
+type LeasedErrandRow struct {
+	Workflow string
+	Body     []byte
+}
+
+// What a leased attempt is, without secrets.
+func (q *Queries) LeasedErrand(ctx context.Context, lease *uuid.UUID) (LeasedErrandRow, error) {
+	row := q.db.QueryRow(ctx, leasedErrand, lease)
+	var i LeasedErrandRow
+	err := row.Scan(&i.Workflow, &i.Body)
+	return i, err
+}
+
 const leasedWork = `-- name: LeasedWork :one
 select w.execution_id, w.activity, w.item, w.compensating, w.attempt, w.hook, w.team_id, w.worker_id::uuid as worker_id,
     w.leased_at::timestamptz as leased_at, w.expires_at::timestamptz as expires_at

@@ -57,6 +57,7 @@ func TestTheGoClientWorks(t *testing.T) {
 		if err := task.Into(&input); err != nil || input.Frames != 24 {
 			return nil, fmt.Errorf("input %s: %v", task.Input, err)
 		}
+		task.Logf("frames: %d\nattempt %d", input.Frames, task.Attempt)
 		if tries.Add(1) == 1 {
 			return nil, &workerclient.Failure{Type: "gpu.hot", Message: "too hot"}
 		}
@@ -71,6 +72,16 @@ func TestTheGoClientWorks(t *testing.T) {
 	got, _ := detail["output"].(map[string]any)["got"].(map[string]any)
 	if got["url"] != "x" || got["attempt"] != 2.0 {
 		t.Errorf("%v", detail["output"])
+	}
+	for attempt, want := range []string{"[frames: 24 attempt 2]", "[frames: 24 attempt 1]", "[frames: 24 attempt 2]"} { // attempt 0 is the last one
+		said := admin.must(200, "GET", fmt.Sprintf("/executions/%s/activities/render/log?attempt=%d", started["id"], attempt), "")
+		var got []any
+		for _, line := range said["lines"].([]any) {
+			got = append(got, line.(map[string]any)["line"])
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("the log of attempt %d is %v", attempt, said)
+		}
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -110,7 +110,7 @@ func (c *Client) attempt(ctx context.Context, i item) (next *item) {
 	c.mu.Lock()
 	c.held[i.LeaseID] = cancel
 	c.mu.Unlock()
-	output, err := c.handle(handling, i.task())
+	output, log, err := c.handleLogging(handling, i)
 	if handling.Err() != nil {
 		c.letGo(i.LeaseID)
 		return nil // lost, or cut off: the lease ends and somebody else makes it
@@ -119,6 +119,7 @@ func (c *Client) attempt(ctx context.Context, i item) (next *item) {
 	if err != nil {
 		path, body = "/work/"+i.LeaseID+"/fail", failureBody(i, err)
 	}
+	body["log"] = log
 	var answer struct {
 		Next *item `json:"next"`
 	}
@@ -132,6 +133,19 @@ func (c *Client) attempt(ctx context.Context, i item) (next *item) {
 	delete(c.held, i.LeaseID)
 	c.mu.Unlock()
 	return answer.Next
+}
+
+// handleLogging calls the handler and sends what it says meanwhile; log is what is left to send.
+func (c *Client) handleLogging(ctx context.Context, i item) (output any, log []string, err error) {
+	task := i.task()
+	task.log = &attemptLog{}
+	sending, stop := context.WithCancel(ctx)
+	var sender sync.WaitGroup
+	sender.Go(func() { c.sendLog(sending, i.LeaseID, task.log) })
+	output, err = c.handle(ctx, task)
+	stop()
+	sender.Wait()
+	return output, task.log.take(), err
 }
 
 // handle calls the handler; a panic of it is a failure of this attempt alone.

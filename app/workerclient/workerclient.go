@@ -32,6 +32,8 @@ type Task struct {
 	Attempt                                   int
 	Input                                     json.RawMessage
 	IdempotencyKey, CorrelationID             string
+
+	log *attemptLog
 }
 
 // Into reads the input into a value.

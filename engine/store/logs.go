@@ -26,17 +26,16 @@ type LogLine struct {
 	Line   string    `json:"line"`
 }
 
-// AppendLog stores lines; a batch that was stored already is left as it is.
-func (s *Store) AppendLog(ctx context.Context, key LogKey, lines []LogLine) error {
-	if len(lines) == 0 {
-		return nil
-	}
+// AppendLog stores lines, of which there is at least one. It answers false when a batch that begins with the
+// same number is there: that one is left as it is.
+func (s *Store) AppendLog(ctx context.Context, key LogKey, lines []LogLine) (stored bool, err error) {
 	content, err := json.Marshal(lines)
 	if err != nil {
-		return fmt.Errorf("encode lines of a log: %w", err)
+		return false, fmt.Errorf("encode lines of a log: %w", err)
 	}
-	return s.q.AppendLog(ctx, queries.AppendLogParams{ExecutionID: key.Execution, Activity: key.Activity, Item: clean(key.Item),
+	n, err := s.q.AppendLog(ctx, queries.AppendLogParams{ExecutionID: key.Execution, Activity: key.Activity, Item: clean(key.Item),
 		Attempt: int32(key.Attempt), FirstLine: int32(lines[0].N), Lines: pack(content)})
+	return n > 0, err
 }
 
 // Log reads the lines of an attempt after the line numbered after; attempt 0 is the last one that printed

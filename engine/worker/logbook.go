@@ -17,6 +17,8 @@ const (
 	logBytes = 64 << 10
 	logLines = 2000
 	logPause = 250 * time.Millisecond // how long lines wait for company
+
+	ownStream = "system" // what the engine itself adds
 )
 
 // logbook stores what one attempt prints, in batches, while it runs. A line that cannot be stored is lost: a log
@@ -49,18 +51,22 @@ func (p *Pool) logbook(team uuid.UUID, workflow string, execution uuid.UUID, w e
 func (b *logbook) add(stream, line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.take(stream, line); len(b.lines) > 0 && b.due == nil {
+		b.due = time.AfterFunc(logPause, b.flush)
+	}
+}
+
+// take keeps a line if there is room for it.
+func (b *logbook) take(stream, line string) {
 	if b.full {
 		return
 	}
 	if b.size+len(line) > logBytes || b.count >= logLines {
-		b.full, stream, line = true, "system", "further lines are not kept"
+		b.full, stream, line = true, ownStream, "further lines are not kept"
 	}
 	b.count++
 	b.size += len(line)
 	b.lines = append(b.lines, store.LogLine{N: b.count, At: b.pool.Store.Clock.Now(), Stream: stream, Line: line})
-	if b.due == nil {
-		b.due = time.AfterFunc(logPause, b.flush)
-	}
 }
 
 // flush stores what has gathered.
@@ -78,10 +84,15 @@ func (b *logbook) flush() {
 	if len(lines) == 0 {
 		return
 	}
-	if err := b.pool.Store.AppendLog(b.abandons, b.key, lines); err != nil {
+	if _, err := b.pool.Store.AppendLog(b.abandons, b.key, lines); err != nil {
 		b.pool.Log.Warn("lines of a log are lost", "execution", b.key.Execution, "activity", b.key.Activity, "error", err)
 		return
 	}
+	b.tell()
+}
+
+// tell wakes those who watch the log.
+func (b *logbook) tell() {
 	changes := []notify.Change{b.change}
 	b.pool.Changed(changes)
 	b.pool.Hint(notify.Hint{Changes: changes})
