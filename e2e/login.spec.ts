@@ -140,6 +140,7 @@ test("signing out ends the session here and at the provider", async ({ page }) =
 
 test("the provider ends a session, and the open page says so", async ({ page, expectNoise }) => {
   expectNoise(/401/);
+  expectNoise(/no valid credentials/); // the socket, if it tries again before the page knows
   await signIn(page, "ben");
   await page.goto(`${appURL}/executions`);
   await expect(page.locator("[data-live]").first()).toBeVisible();
