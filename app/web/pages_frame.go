@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
+	"weftline/app/auth"
 	"weftline/engine"
 	"weftline/views/ui"
 )
@@ -24,7 +25,7 @@ func (p *Pages) frame(c *fiber.Ctx, title, section string, crumbs ...ui.Crumb) u
 
 // frameOf is a frame without what must be read first, for pages that must always work.
 func (p *Pages) frameOf(view View, title, section string) ui.Page {
-	frame := ui.Page{Title: title, Section: section, Team: view.Who.TeamName, User: view.Who.User, CSRF: view.CSRF, Nonce: view.Nonce}
+	frame := ui.Page{Title: title, Section: section, Team: view.Who.TeamName, User: view.Who.User, Admin: auth.May(view.Who, auth.Admin), CSRF: view.CSRF, Nonce: view.Nonce}
 	if p.Local != nil && p.Local.AnyAddress {
 		frame.Notices = append(frame.Notices, "Local mode is open to other machines: whoever can reach this address may do everything.")
 	}

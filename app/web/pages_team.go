@@ -3,7 +3,9 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"weftline/engine"
 	"weftline/engine/flow"
 	settingsview "weftline/views/settings"
+	"weftline/views/versions"
 )
 
 // Audit is what the page of the audit reads.
@@ -126,13 +129,46 @@ func (p *Pages) audit(c *fiber.Ctx) error {
 // longestDetail is how much of an entry's detail the page shows; the files have all of it.
 const longestDetail = 300
 
+// detailText is the detail in words, "scopes: read, run · version: 2", without what is empty.
 func detailText(detail json.RawMessage) string {
-	text := string(detail)
-	if text == "{}" {
-		return ""
+	var fields map[string]any
+	if json.Unmarshal(detail, &fields) != nil {
+		return shortened(string(detail), longestDetail)
 	}
-	if letters := []rune(text); len(letters) > longestDetail {
-		return string(letters[:longestDetail]) + "…"
+	var words []string
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		value := valueWords(fields[key])
+		if key == "contentHash" {
+			value = versions.ShortHash(value)
+		}
+		if value != "" {
+			words = append(words, key+": "+value)
+		}
+	}
+	return shortened(strings.Join(words, " · "), longestDetail)
+}
+
+func valueWords(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return value
+	case []any:
+		words := make([]string, len(value))
+		for i, element := range value {
+			words[i] = valueWords(element)
+		}
+		return strings.Join(words, ", ")
+	default:
+		text, _ := json.Marshal(value) // it was decoded from JSON
+		return string(text)
+	}
+}
+
+func shortened(text string, most int) string {
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most]) + "…"
 	}
 	return text
 }

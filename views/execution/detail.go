@@ -42,7 +42,7 @@ type ItemRow struct {
 func (b builder) detail(id string) Detail {
 	activity := b.byID[id]
 	view := Detail{ID: id, Name: b.name(id), Type: activity.Type, Look: b.look(id, "")}
-	detail, reached := b.Detail.Activities[id]
+	detail, reached := b.activity(id)
 	if id == "" || !reached {
 		return view
 	}

@@ -154,11 +154,24 @@ func (b builder) wait(id string) *execution.WaitDetail {
 	return nil
 }
 
+// activity is the activity of this id wherever it runs: ids are unique in a definition, hooks included.
+func (b builder) activity(id string) (execution.ActivityDetail, bool) {
+	if detail, ok := b.Detail.Activities[id]; ok {
+		return detail, true
+	}
+	for _, hook := range b.Detail.Hooks {
+		if detail, ok := hook[id]; ok {
+			return detail, true
+		}
+	}
+	return execution.ActivityDetail{}, false
+}
+
 func (b builder) look(activity, item string) state.Look {
 	if item != "" {
 		return b.itemLook(activity, item)
 	}
-	detail, ok := b.Detail.Activities[activity]
+	detail, ok := b.activity(activity)
 	if !ok {
 		return state.Of("pending")
 	}
@@ -265,8 +278,12 @@ func (b builder) selected() string {
 	}
 	best, bestRank := "", 0
 	for _, activity := range b.Activities {
-		detail, ok := b.Detail.Activities[activity.ID]
-		if rank := pressing[detail.Status]; ok && rank >= max(bestRank, 1) {
+		detail, ok := b.activity(activity.ID)
+		lowest := max(bestRank, 1)
+		if _, main := b.Detail.Activities[activity.ID]; !main {
+			lowest = bestRank + 1 // a hook must press more than the work itself
+		}
+		if rank := pressing[detail.Status]; ok && rank >= lowest {
 			best, bestRank = activity.ID, rank
 		}
 	}

@@ -95,3 +95,21 @@ func TestWhoMayOnlyLookHasNoActions(t *testing.T) {
 		t.Errorf("actions: %+v", got)
 	}
 }
+
+func TestHooksShowHowTheyWent(t *testing.T) {
+	f := facts("completed")
+	f.Activities = append(f.Activities, Activity{"tidy", "Tidy up", "set", 1})
+	f.Detail.Hooks = map[string]map[string]execution.ActivityDetail{
+		"onExit": {"tidy": {Status: "completed", Attempt: 1, StartedAt: at(2), FinishedAt: at(3)}}}
+	v := Build(f)
+	if v.States["tidy"].State != "completed" || v.States["tidy"].Label != "Completed in 1 s" {
+		t.Errorf("node: %+v", v.States["tidy"])
+	}
+	if v.Detail.ID != "charge" {
+		t.Errorf("a hook that went well stands before the work: %q", v.Detail.ID)
+	}
+	f.Selected = "tidy"
+	if v = Build(f); v.Detail.Took != "1 s" || v.Detail.Look.Word != "Completed" {
+		t.Errorf("details: %+v", v.Detail)
+	}
+}

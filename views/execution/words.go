@@ -131,7 +131,8 @@ func (b builder) waitLine(wait execution.WaitDetail) Line {
 
 // attemptWords is "Attempt 2 of 5" for the current attempt plus ahead.
 func (b builder) attemptWords(activity string, ahead int) string {
-	attempt := b.Detail.Activities[activity].Attempt + ahead
+	detail, _ := b.activity(activity)
+	attempt := detail.Attempt + ahead
 	if allowed := b.byID[activity].Attempts; allowed >= attempt {
 		return fmt.Sprintf("Attempt %d of %d", attempt, allowed)
 	}
@@ -141,7 +142,7 @@ func (b builder) attemptWords(activity string, ahead int) string {
 func (b builder) runningLines() []Line {
 	var lines []Line
 	for _, activity := range b.Activities {
-		detail := b.Detail.Activities[activity.ID]
+		detail, _ := b.activity(activity.ID)
 		if detail.Status != "running" && detail.Status != "dispatched" {
 			continue
 		}
@@ -171,6 +172,11 @@ func (b builder) states() map[string]NodeState {
 	states := map[string]NodeState{}
 	for id, detail := range b.Detail.Activities {
 		states[id] = b.nodeState(id, detail)
+	}
+	for _, hook := range b.Detail.Hooks {
+		for id, detail := range hook {
+			states[id] = b.nodeState(id, detail)
+		}
 	}
 	return states
 }

@@ -44,7 +44,7 @@ func Page(p ui.Page, v View) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Nav("you").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Nav(p, "you").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,17 +1,27 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
 
-// sections are the pages of settings.
-var sections = []struct{ key, label, url string }{
+type section struct{ key, label, url string }
+
+// sections are the pages of settings that everybody may open.
+var sections = []section{
 	{"you", "You and tokens", "/settings"},
 	{"team", "Team", "/settings/team"},
 	{"connections", "Connections", "/settings/connections"},
 	{"secrets", "Secrets", "/settings/secrets"},
-	{"audit", "Audit", "/settings/audit"},
+}
+
+// sectionsFor adds the audit, which only admins may read.
+func sectionsFor(admin bool) []section {
+	if !admin {
+		return sections
+	}
+	return append(slices.Clone(sections), section{"audit", "Audit", "/settings/audit"})
 }
 
 // Team is the page of the team: its members and its policy.

@@ -20,6 +20,7 @@ type Page struct {
 	Crumbs    []Crumb
 	Team      string
 	User      string
+	Admin     bool // may everything in the team
 	OpenTasks int
 	CSRF      string
 	Nonce     string   // for styles that scripts must insert

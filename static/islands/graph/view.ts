@@ -37,6 +37,8 @@ const mapAfter = 150; // ms
 const margin = 0.3;
 /** Below this, a node's words are too small to read with ease. */
 const readableZoom = 0.58;
+/** At this size a page's graph asks for room; larger than readable, so that zooming out is rarely needed. */
+const previewZoom = 0.7;
 
 export class GraphView {
   graph: Graph = emptyGraph;
@@ -200,6 +202,7 @@ export class GraphView {
   /** The first look: all of a small graph, the beginning of a large one, at a size that can be read. */
   private showFirst(): void {
     this.shown = this.viewport.size.w > 0;
+    this.host.style.setProperty('--graph-tall', `${Math.ceil(this.layout.bounds.h * previewZoom) + 96}px`);
     this.viewport.fit(this.layout.bounds, readableZoom);
   }
 
