@@ -275,6 +275,13 @@ type ExecutionSummary struct {
 	StartedAt     time.Time         `json:"startedAt"`
 	UpdatedAt     time.Time         `json:"updatedAt"`
 	FinishedAt    *time.Time        `json:"finishedAt"`
+	WaitsFor      []WaitSummary     `json:"waitsFor,omitempty"` // while it waits: people first, then events
+}
+
+// WaitSummary is an activity that waits for a person or an event; the snapshot of the execution says more.
+type WaitSummary struct {
+	Kind     string `json:"kind"` // human, event
+	Activity string `json:"activity"`
 }
 
 // ExecutionDetail is the snapshot of one execution in the shape of the API. Its run part comes from the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -73,7 +74,33 @@ func (r *runs) Executions(ctx context.Context, who Who, filter ExecutionFilter) 
 	if err != nil {
 		return none, fmt.Errorf("list executions: %w", err)
 	}
-	return paginate(rows, filter.PageRequest, summary, func(last store.Row) any { return executionCursor{At: last.CreatedAt, ID: last.ID} })
+	page, err := paginate(rows, filter.PageRequest, summary, func(last store.Row) any { return executionCursor{At: last.CreatedAt, ID: last.ID} })
+	if err != nil {
+		return none, err
+	}
+	return page, r.sayWaits(ctx, who, page.Items)
+}
+
+// sayWaits adds to those that wait what they wait for.
+func (r *runs) sayWaits(ctx context.Context, who Who, list []ExecutionSummary) error {
+	waiting := map[uuid.UUID]*ExecutionSummary{}
+	for i := range list {
+		if list[i].Status == execution.StatusWaiting {
+			waiting[list[i].ID] = &list[i]
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	waits, err := r.store.WaitsOf(ctx, who.Team, slices.Collect(maps.Keys(waiting)))
+	if err != nil {
+		return fmt.Errorf("list what executions wait for: %w", err)
+	}
+	for _, wait := range waits {
+		one := waiting[wait.ExecutionID]
+		one.WaitsFor = append(one.WaitsFor, WaitSummary{Kind: wait.Kind, Activity: wait.Activity})
+	}
+	return nil
 }
 
 func checkSort(sort string) error {

@@ -61,6 +61,25 @@ func TestAnEventReachesItsWait(t *testing.T) {
 	w.leavesNothing(id)
 }
 
+func TestTheListSaysWhatIsWaitedFor(t *testing.T) {
+	w := newWorld(t)
+	w.publish("hears", hears)
+	id := w.start("hears", map[string]any{"order": "o1"})
+	w.waiting(id, "hear")
+	page, err := w.Executions(t.Context(), w.who, engine.ExecutionFilter{})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("the list: %+v, %v", page, err)
+	}
+	if waits := page.Items[0].WaitsFor; len(waits) != 1 || waits[0] != (engine.WaitSummary{Kind: "event", Activity: "hear"}) {
+		t.Errorf("it waits for %+v", waits)
+	}
+	w.post(paid("o1", 20))
+	w.ends(id, "completed")
+	if page, err = w.Executions(t.Context(), w.who, engine.ExecutionFilter{}); err != nil || page.Items[0].WaitsFor != nil {
+		t.Errorf("ended, it waits for %+v, %v", page.Items[0].WaitsFor, err)
+	}
+}
+
 func TestAnEventThatComesFirstIsKeptForOneWait(t *testing.T) {
 	w := newWorld(t)
 	w.publish("hears", hears)

@@ -49,3 +49,12 @@ where e.id = @id and e.team_id = @team_id;
 select version, label from versions
 where team_id = @team_id and workflow = @workflow and label <> ''
 order by version desc;
+
+-- name: WaitsOf :many
+-- What these executions wait for, as far as tables say it: people's answers and events; people first.
+select execution_id, 'human'::text as kind, activity from tasks
+where tasks.team_id = @team_id and execution_id = any(@ids::uuid[]) and status = 'open'
+union
+select execution_id, 'event'::text, activity from event_waits
+where event_waits.team_id = @team_id and execution_id = any(@ids::uuid[])
+order by execution_id, kind desc, activity;

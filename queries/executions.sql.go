@@ -296,6 +296,42 @@ func (q *Queries) RunnableVersion(ctx context.Context, version int32, teamID uui
 	return i, err
 }
 
+const waitsOf = `-- name: WaitsOf :many
+select execution_id, 'human'::text as kind, activity from tasks
+where tasks.team_id = $1 and execution_id = any($2::uuid[]) and status = 'open'
+union
+select execution_id, 'event'::text, activity from event_waits
+where event_waits.team_id = $1 and execution_id = any($2::uuid[])
+order by execution_id, kind desc, activity
+`
+
+type WaitsOfRow struct {
+	ExecutionID uuid.UUID
+	Kind        string
+	Activity    string
+}
+
+// What these executions wait for, as far as tables say it: people's answers and events; people first.
+func (q *Queries) WaitsOf(ctx context.Context, teamID uuid.UUID, ids []uuid.UUID) ([]WaitsOfRow, error) {
+	rows, err := q.db.Query(ctx, waitsOf, teamID, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WaitsOfRow{}
+	for rows.Next() {
+		var i WaitsOfRow
+		if err := rows.Scan(&i.ExecutionID, &i.Kind, &i.Activity); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workflowPublication = `-- name: WorkflowPublication :one
 select published_version, last_version from workflows where team_id = $1 and name = $2
 `

@@ -20,6 +20,13 @@ func runRow(run engine.ExecutionSummary) lists.RunRow {
 		Workflow: run.Workflow, Version: run.Version, Look: state.Of(run.Status),
 		StartedAt: run.StartedAt, StartedBy: run.StartedBy, Labels: labelPairs(run.Labels),
 	}
+	if len(run.WaitsFor) > 0 {
+		first := run.WaitsFor[0]
+		row.Look, row.Words = state.ForWait(first.Kind), "at "+first.Activity
+		if more := len(run.WaitsFor) - 1; more > 0 {
+			row.Words += " and " + ui.Plural(more, "more place")
+		}
+	}
 	if run.FinishedAt != nil {
 		row.Took = ui.Duration(run.FinishedAt.Sub(run.StartedAt))
 	}

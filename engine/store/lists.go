@@ -58,6 +58,11 @@ func (s *Store) Executions(ctx context.Context, f Filter) ([]Row, error) {
 	return s.q.ListExecutions(ctx, p)
 }
 
+// WaitsOf is what executions of a team wait for, as far as tasks and event waits say it.
+func (s *Store) WaitsOf(ctx context.Context, team uuid.UUID, ids []uuid.UUID) ([]queries.WaitsOfRow, error) {
+	return s.q.WaitsOf(ctx, team, ids)
+}
+
 // Execution is the row of one execution of a team; ErrNotFound when the team has none of that id.
 func (s *Store) Execution(ctx context.Context, team, id uuid.UUID) (queries.ExecutionByIDRow, error) {
 	row, err := s.q.ExecutionByID(ctx, id, team)
