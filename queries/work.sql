@@ -73,6 +73,10 @@ select workflow, body from work where lease = @lease;
 -- name: StillLeased :many
 select lease::uuid as lease from work where lease = any(@leases::uuid[]);
 
+-- name: OverdueWork :one
+-- Whether there is something for ExpireWork.
+select exists (select from work w where w.worker_id is not null and (w.expires_at <= now() or w.deadline <= now()))::bool as overdue;
+
 -- name: ExpireWork :many
 -- Ends leases that nobody renewed and attempts that took too long: their executions are told.
 with over as (

@@ -318,6 +318,18 @@ func (q *Queries) LeasedWork(ctx context.Context, lease *uuid.UUID) (LeasedWorkR
 	return i, err
 }
 
+const overdueWork = `-- name: OverdueWork :one
+select exists (select from work w where w.worker_id is not null and (w.expires_at <= now() or w.deadline <= now()))::bool as overdue
+`
+
+// Whether there is something for ExpireWork.
+func (q *Queries) OverdueWork(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, overdueWork)
+	var overdue bool
+	err := row.Scan(&overdue)
+	return overdue, err
+}
+
 const renewAllWork = `-- name: RenewAllWork :exec
 update work set expires_at = now() + make_interval(secs => $1::float8)
 where worker_id = $2 and expires_at > now()

@@ -132,8 +132,12 @@ func (w *Works) Renew(ctx context.Context, worker uuid.UUID, leases []uuid.UUID)
 // Expire ends the leases that nobody renewed and the attempts that took too long, and wakes their executions,
 // which it answers.
 func (w *Works) Expire(ctx context.Context) ([]uuid.UUID, error) {
+	overdue, err := w.q.OverdueWork(ctx) // mostly there is nothing, which takes no transaction
+	if err != nil || !overdue {
+		return nil, err
+	}
 	var woken []uuid.UUID
-	err := pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) (err error) {
+	err = pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) (err error) {
 		q := w.q.WithTx(tx)
 		if woken, err = q.ExpireWork(ctx); err != nil || len(woken) == 0 {
 			return err

@@ -272,6 +272,9 @@ func (d *driver) wait() error {
 	case f := <-d.results:
 		return d.finish(f)
 	case <-d.woken:
+		if len(d.lent) > 1 {
+			gather(d.ctx, d.woken) // what comes together is saved together
+		}
 		return d.look()
 	case <-d.startDue:
 		return d.recordStarts(func(a *attempt) bool { return a.runsLong(d.now()) })

@@ -103,6 +103,9 @@ func (p *Pool) takeWork(ctx context.Context) error {
 	if p.suspended() {
 		return nil
 	}
+	if p.errands() > 0 {
+		gather(ctx, p.workNow)
+	}
 	free := p.slots.takeFree()
 	if free == 0 {
 		return nil
@@ -226,16 +229,50 @@ func (p *Pool) finishAll(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for more := true; more && len(batch) < claimBatch; {
-			select {
-			case next := <-p.finished:
-				batch = append(batch, next)
-			default:
-				more = false
-			}
-		}
-		p.finish(context.WithoutCancel(ctx), batch)
+		p.finish(context.WithoutCancel(ctx), p.withCompany(ctx, batch))
 	}
+}
+
+// gatherFor is how long what came from or goes to other replicas waits for company, where there may be some: a
+// few milliseconds for each of many attempts is less than a transaction for each.
+const gatherFor = 3 * time.Millisecond
+
+// gather waits for company, and takes the nudges that came meanwhile.
+func gather(ctx context.Context, nudge <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(gatherFor):
+	}
+	select {
+	case <-nudge:
+	default:
+	}
+}
+
+// withCompany adds to a result those that come within a moment. One that is alone does not wait.
+func (p *Pool) withCompany(ctx context.Context, batch []queue.Finished) []queue.Finished {
+	bound := time.NewTimer(gatherFor)
+	defer bound.Stop()
+	for len(batch) < claimBatch {
+		select {
+		case next := <-p.finished:
+			batch = append(batch, next)
+			continue
+		default:
+		}
+		if p.errands() == 0 {
+			return batch
+		}
+		select {
+		case next := <-p.finished:
+			batch = append(batch, next)
+		case <-bound.C:
+			return batch
+		case <-ctx.Done():
+			return batch
+		}
+	}
+	return batch
 }
 
 // finish stores results; those whose lease was lost are dropped.
