@@ -2,7 +2,10 @@ package api
 
 import (
 	"io"
+	"maps"
 	"mime"
+	"mime/multipart"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -29,18 +32,22 @@ func firstPart(c *fiber.Ctx) (name, kind string, content []byte, err error) {
 	if err != nil {
 		return "", "", nil, engine.Refuse("bad_request", "the form cannot be read: "+err.Error())
 	}
-	for _, parts := range form.File {
-		for _, part := range parts {
-			file, err := part.Open()
-			if err != nil {
-				return "", "", nil, err
-			}
-			defer file.Close()
-			content, err := io.ReadAll(file)
-			return part.Filename, part.Header.Get(fiber.HeaderContentType), content, err
+	for _, field := range slices.Sorted(maps.Keys(form.File)) {
+		if parts := form.File[field]; len(parts) > 0 {
+			content, err := readPart(parts[0])
+			return parts[0].Filename, parts[0].Header.Get(fiber.HeaderContentType), content, err
 		}
 	}
 	return "", "", nil, engine.Refuse("bad_request", "the form holds no file")
+}
+
+func readPart(part *multipart.FileHeader) ([]byte, error) {
+	file, err := part.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
 }
 
 // File answers the content of a file, always as a download.
