@@ -94,7 +94,7 @@ func (d *driver) run() {
 func (p *Pool) reclaim(id uuid.UUID) {
 	wakes, _, owned, err := p.Store.Look(p.alive, id, p.id)
 	if err == nil && owned && !p.suspended() {
-		p.adopt(p.alive, []queue.Claim{{Execution: id, Wakes: wakes, LostBy: p.id}})
+		p.adopt([]queue.Claim{{Execution: id, Wakes: wakes, LostBy: p.id}})
 	}
 }
 

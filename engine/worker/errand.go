@@ -98,7 +98,7 @@ func (p *Pool) workOffered() {
 	signal(p.workNow)
 }
 
-// takeWork leases as much of what others offer as there are free slots.
+// takeWork leases as much of what others offer as there are free slots. Like a claim, it is not cut off.
 func (p *Pool) takeWork(ctx context.Context) error {
 	if p.suspended() {
 		return nil
@@ -110,7 +110,7 @@ func (p *Pool) takeWork(ctx context.Context) error {
 	if free == 0 {
 		return nil
 	}
-	leased, err := p.Works.Claim(ctx, queue.Fit{Worker: p.id, Needs: p.abilities, Labels: p.labels, Queues: p.Worker.Queues}, free)
+	leased, err := p.Works.Claim(p.alive, queue.Fit{Worker: p.id, Needs: p.abilities, Labels: p.labels, Queues: p.Worker.Queues}, free)
 	p.slots.give(free - len(leased))
 	p.offered.Store(len(leased) == free)
 	if err != nil {

@@ -85,7 +85,7 @@ func (p *Pool) reconcile(ctx context.Context, strays map[uuid.UUID]bool) (map[uu
 		}
 	}
 	p.mu.Unlock()
-	p.adopt(ctx, claims)
+	p.adopt(claims)
 	return next, nil
 }
 
@@ -114,7 +114,9 @@ func (p *Pool) giveEverythingUp() {
 func (p *Pool) serve() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.serving = !p.isClosing()
+	if p.serving = !p.isClosing(); p.serving {
+		p.looping.Add(1)
+	}
 	return p.serving
 }
 
@@ -137,6 +139,7 @@ func (p *Pool) Close(ctx context.Context) {
 	defer close(p.closed)
 	done := make(chan struct{})
 	go func() {
+		p.looping.Wait() // what a loop has just claimed is driven before it is handed over
 		p.running.Wait()
 		close(done)
 	}()

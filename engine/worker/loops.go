@@ -31,6 +31,7 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 	if !p.serve() {
 		return nil
 	}
+	defer p.looping.Done()
 	registered()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -75,10 +76,11 @@ func (p *Pool) every(ctx context.Context, pause time.Duration, nudge <-chan stru
 	}
 }
 
-// claimAll takes what is ready as long as there is room.
+// claimAll takes what is ready as long as there is room. A claim is not cut off when the pool is closed: it may
+// have been made by then, and nobody would know of it until the lease ends.
 func (p *Pool) claimAll(ctx context.Context) error {
 	for {
-		p.adopt(ctx, p.takeReturned())
+		p.adopt(p.takeReturned())
 		n := min(p.room(), claimBatch)
 		if p.suspended() {
 			return nil
@@ -86,34 +88,34 @@ func (p *Pool) claimAll(ctx context.Context) error {
 		if n == 0 {
 			return p.wantPlace(ctx)
 		}
-		claims, more, err := p.Queue.Claim(ctx, n, p.drivenByTeam(), p.Store.Clock.Now())
+		claims, more, err := p.Queue.Claim(p.alive, n, p.drivenByTeam(), p.Store.Clock.Now())
 		if err != nil {
 			return err
 		}
 		for _, claim := range claims {
 			p.Figures.Claimed(claim.Waited)
 		}
-		p.adopt(ctx, claims)
+		p.adopt(claims)
 		if !more || len(claims) == 0 {
 			return nil
 		}
 	}
 }
 
-func (p *Pool) takeOver(ctx context.Context) error {
+func (p *Pool) takeOver(context.Context) error {
 	for {
 		n := min(p.room(), claimBatch)
 		if n == 0 || p.suspended() {
 			return nil
 		}
-		claims, err := p.Queue.TakeOver(ctx, n)
+		claims, err := p.Queue.TakeOver(p.alive, n)
 		if err != nil {
 			return err
 		}
 		for range claims {
 			p.Figures.Lost()
 		}
-		p.adopt(ctx, claims)
+		p.adopt(claims)
 		if len(claims) < n {
 			return nil
 		}
@@ -122,7 +124,7 @@ func (p *Pool) takeOver(ctx context.Context) error {
 }
 
 // adopt folds claimed executions and begins to drive them. What cannot be folded becomes an incident.
-func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
+func (p *Pool) adopt(claims []queue.Claim) {
 	if claims = p.postpone(claims); len(claims) == 0 {
 		return
 	}
@@ -131,10 +133,10 @@ func (p *Pool) adopt(ctx context.Context, claims []queue.Claim) {
 	for i, claim := range claims {
 		ids[i], byID[claim.Execution] = claim.Execution, claim
 	}
-	loaded, failures, err := p.Store.LoadOwned(ctx, ids)
+	loaded, failures, err := p.Store.LoadOwned(p.alive, ids)
 	if err != nil {
 		p.Log.Error("claimed executions could not be read and are given back", "error", err)
-		if err := p.Queue.GiveBack(context.WithoutCancel(ctx), ids); err != nil {
+		if err := p.Queue.GiveBack(context.WithoutCancel(p.alive), ids); err != nil {
 			p.Log.Error("claims could not be given back", "error", err)
 		}
 		return

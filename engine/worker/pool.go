@@ -82,6 +82,7 @@ type Pool struct {
 	place    wanted
 
 	running   sync.WaitGroup                   // drivers
+	looping   sync.WaitGroup                   // Run, while its loops claim
 	held      map[uuid.UUID]context.CancelFunc // leases of attempts that it makes for other owners
 	queued    atomic.Int64                     // attempts that wait for a slot
 	peers     atomic.Bool                      // other replicas are alive
