@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"slices"
 	"sync"
 	"testing"
 
@@ -21,7 +20,6 @@ type Wire struct {
 
 	mu         sync.Mutex
 	pairs      map[*pair]bool
-	sql        []string // the texts that were prepared or sent
 	statements int
 	trips      int
 	deaf       int // replies to commits that are still to be dropped
@@ -70,13 +68,6 @@ func (w *Wire) Counts() (statements, roundTrips int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.statements, w.trips
-}
-
-// SQL lists the texts that went over the wire, each once a connection that prepared it.
-func (w *Wire) SQL() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.sql)
 }
 
 // Cut breaks every connection.
@@ -186,7 +177,6 @@ func (w *Wire) pass() {
 
 // Types of messages of PostgreSQL's protocol.
 const (
-	messageParse   = 'P'
 	messageExecute = 'E'
 	messageSync    = 'S'
 	messageQuery   = 'Q'
@@ -195,17 +185,12 @@ const (
 func (w *Wire) see(p *pair, message []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch body := message[5:]; message[0] {
-	case messageParse:
-		_, text, _ := cut(body)
-		w.sql = append(w.sql, text)
+	switch message[0] {
 	case messageExecute:
 		w.statements++
 	case messageSync:
 		w.trips++
 	case messageQuery:
-		text, _, _ := cut(body)
-		w.sql = append(w.sql, text)
 		w.statements++
 		w.trips++
 	}
@@ -213,19 +198,6 @@ func (w *Wire) see(p *pair, message []byte) {
 		w.deaf--
 		p.deaf = true
 	}
-}
-
-// cut takes the first two strings that end with NUL.
-func cut(body []byte) (first, second string, ok bool) {
-	i := slices.Index(body, 0)
-	if i < 0 {
-		return "", "", false
-	}
-	rest := body[i+1:]
-	if j := slices.Index(rest, 0); j >= 0 {
-		return string(body[:i]), string(rest[:j]), true
-	}
-	return string(body[:i]), "", true
 }
 
 // largestMessage bounds what a frame may claim to hold.
