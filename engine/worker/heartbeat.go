@@ -115,7 +115,7 @@ func (p *Pool) serve() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.serving = !p.isClosing(); p.serving {
-		p.looping.Add(1)
+		p.bringing.Add(1)
 	}
 	return p.serving
 }
@@ -139,7 +139,7 @@ func (p *Pool) Close(ctx context.Context) {
 	defer close(p.closed)
 	done := make(chan struct{})
 	go func() {
-		p.looping.Wait() // what a loop has just claimed is driven before it is handed over
+		p.bringing.Wait() // what was just claimed or begun is driven before it is handed over
 		p.running.Wait()
 		close(done)
 	}()

@@ -31,7 +31,7 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 	if !p.serve() {
 		return nil
 	}
-	defer p.looping.Done()
+	defer p.bringing.Done()
 	registered()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -82,7 +82,7 @@ type Pool struct {
 	place    wanted
 
 	running   sync.WaitGroup                   // drivers
-	looping   sync.WaitGroup                   // Run, while its loops claim
+	bringing  sync.WaitGroup                   // loops that claim and promised places: more may come to be driven
 	held      map[uuid.UUID]context.CancelFunc // leases of attempts that it makes for other owners
 	queued    atomic.Int64                     // attempts that wait for a slot
 	peers     atomic.Bool                      // other replicas are alive
@@ -162,11 +162,13 @@ func (p *Pool) Reserve(execution uuid.UUID) bool {
 		return false
 	}
 	p.reserved++
+	p.bringing.Add(1)
 	return true
 }
 
 // Unreserve gives a promised place back.
 func (p *Pool) Unreserve() {
+	defer p.bringing.Done()
 	p.mu.Lock()
 	p.reserved--
 	p.mu.Unlock()
@@ -174,6 +176,7 @@ func (p *Pool) Unreserve() {
 
 // Drive begins to drive an execution that this worker owns since its first flush. It redeems a promise.
 func (p *Pool) Drive(begun *store.Loaded) {
+	defer p.bringing.Done()
 	p.mu.Lock()
 	p.reserved--
 	d := p.add(begun, 1)
