@@ -191,30 +191,3 @@ func resolveRef(root map[string]any, ref string) any {
 	}
 	return at
 }
-
-// Sensitive are the JSON pointers of values marked x-sensitive; * stands for every item of a list.
-func (s *Schema) Sensitive() []string {
-	var found []string
-	sensitive(s.Source, "", 0, &found)
-	slices.Sort(found)
-	return found
-}
-
-func sensitive(schema any, at string, depth int, found *[]string) {
-	s, ok := schema.(map[string]any)
-	if !ok || depth > maxNesting {
-		return
-	}
-	if s["x-sensitive"] == true {
-		*found = append(*found, at)
-		return
-	}
-	if properties, ok := s["properties"].(map[string]any); ok {
-		for name, property := range properties {
-			sensitive(property, at+jsonPointer([]string{name}), depth+1, found)
-		}
-	}
-	if items, ok := s["items"]; ok {
-		sensitive(items, at+"/*", depth+1, found)
-	}
-}
