@@ -21,7 +21,7 @@ type metafile struct {
 	} `json:"outputs"`
 }
 
-func writeDist(root, dist string, result api.BuildResult) error {
+func writeDist(root, dist string, entries []api.EntryPoint, result api.BuildResult) error {
 	var meta metafile
 	if err := json.Unmarshal([]byte(result.Metafile), &meta); err != nil {
 		return fmt.Errorf("read esbuild's report: %w", err)
@@ -30,7 +30,7 @@ func writeDist(root, dist string, result api.BuildResult) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := json.MarshalIndent(logicalNames(meta), "", "  ")
+	manifest, err := json.MarshalIndent(logicalNames(root, entries, meta), "", "  ")
 	if err != nil {
 		return err
 	}
@@ -45,11 +45,16 @@ func writeDist(root, dist string, result api.BuildResult) error {
 }
 
 // logicalNames maps what pages ask for ("designer.js") to what was built
-// ("designer-AB12CD34.js"). Chunks and fonts are named by the files that use them.
-func logicalNames(meta metafile) map[string]string {
+// ("designer-AB12CD34.js"). Chunks and fonts are named by the files that use them; esbuild reports a chunk that
+// is loaded later as an entry point too.
+func logicalNames(root string, entries []api.EntryPoint, meta metafile) map[string]string {
+	asked := map[string]bool{}
+	for _, entry := range entries {
+		asked[entry.InputPath] = true
+	}
 	names := map[string]string{}
 	for out, info := range meta.Outputs {
-		if info.EntryPoint == "" {
+		if !asked[filepath.Join(root, info.EntryPoint)] {
 			continue
 		}
 		names[logical(out)] = filepath.Base(out)

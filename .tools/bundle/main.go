@@ -74,7 +74,7 @@ func bundleSite(root string) error {
 	if len(result.Errors) > 0 {
 		return fmt.Errorf("%d errors in the browser's sources (above)", len(result.Errors))
 	}
-	return writeDist(root, dist, result)
+	return writeDist(root, dist, entries, result)
 }
 
 // siteEntries names each output after its folder, so that islands/designer/main.ts
