@@ -12,6 +12,7 @@ import (
 
 	"weftline/engine"
 	"weftline/engine/activity"
+	"weftline/engine/enginetest"
 	"weftline/engine/execution"
 )
 
@@ -106,7 +107,7 @@ func TestALogIsBoundedAndReadInParts(t *testing.T) {
 	if err != nil || len(part.Lines) != 2 || !strings.HasPrefix(part.Lines[0].Line, "attempt 1") {
 		t.Errorf("a part: %+v, %v", part, err)
 	}
-	if c := <-told; c.Execution != id || c.Log != "a" {
+	if c := enginetest.Receive(t, told, "a change"); c.Execution != id || c.Log != "a" {
 		t.Errorf("told %+v", c)
 	}
 	if _, err := w.ActivityLog(t.Context(), engine.Who{Team: uuid.New()}, id, "a", engine.LogRequest{}); err == nil {

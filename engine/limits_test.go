@@ -11,6 +11,7 @@ import (
 
 	"weftline/engine"
 	"weftline/engine/activity"
+	"weftline/engine/enginetest"
 	"weftline/engine/execution"
 )
 
@@ -172,17 +173,23 @@ func TestWaitingForASlotCountsForTheQueueTimeout(t *testing.T) {
 	running, finish := make(chan struct{}), make(chan struct{})
 	w.http.answers(func(ctx context.Context, call activity.Call) activity.Outcome {
 		close(running)
-		<-finish
+		select {
+		case <-finish:
+		case <-ctx.Done():
+		}
 		return activity.Outcome{Value: map[string]any{}}
 	})
-	w.publish("busy", "  activities:\n    - {id: a, type: http, queueTimeout: 100ms, inputs: {url: http://x}}\n")
+	const patient = 2 * time.Second // for its own slot, which is free
+	w.publish("busy", fmt.Sprintf("  activities:\n    - {id: a, type: http, queueTimeout: %s, inputs: {url: http://x}}\n", patient))
 	w.publish("late", "  activities:\n    - {id: b, type: http, queueTimeout: 100ms, inputs: {url: http://x}}\n")
 	busy := w.start("busy", nil)
-	<-running
+	enginetest.Receive(t, running, "the busy attempt")
+	overdue := time.After(patient)
 	late := w.ends(w.start("late", nil), "failed")
 	if late.Error.Type != "timeout.queue" {
 		t.Errorf("error %+v", late.Error)
 	}
+	<-overdue
 	close(finish)
 	w.ends(busy, "completed")
 }

@@ -10,6 +10,7 @@ import (
 
 	"weftline/engine"
 	"weftline/engine/activity"
+	"weftline/engine/enginetest"
 	"weftline/engine/execution"
 )
 
@@ -104,9 +105,9 @@ func TestARepeatedKeyStartsOnce(t *testing.T) {
 			ids <- started.ID
 		}()
 	}
-	first := <-ids
+	first := enginetest.Receive(t, ids, "a start")
 	for range cap(ids) - 1 {
-		if other := <-ids; other != first {
+		if other := enginetest.Receive(t, ids, "a start"); other != first {
 			t.Errorf("%s and %s were started with one key", first, other)
 		}
 	}

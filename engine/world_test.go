@@ -64,10 +64,12 @@ func (w *world) open(change ...func(*engine.Options)) {
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(context.WithoutCancel(w.t.Context())) }()
 	w.stop = sync.OnceFunc(func() {
-		e.Close(context.Background())
-		if err := <-ended; err != nil {
+		closed := make(chan bool, 1)
+		go func() { e.Close(context.Background()); closed <- true }()
+		if err := enginetest.Receive(w.t, ended, "the end of the engine"); err != nil {
 			w.t.Errorf("the engine ended with: %v", err)
 		}
+		enginetest.Receive(w.t, closed, "the engine's connections closed")
 	})
 	w.t.Cleanup(w.stop)
 }
