@@ -3,15 +3,17 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"runtime/pprof"
 	"strings"
+	"time"
 
 	"weftline/app/config"
 	"weftline/app/localpg"
+	"weftline/engine"
 	"weftline/engine/bench"
 	"weftline/migrations"
 )
@@ -29,15 +31,22 @@ func benchmark(ctx context.Context, t Terminal, args []string) error {
 	flags.IntVar(&options.Instances, "instances", 0, "executions to run; 0 is the workload's own number")
 	flags.IntVar(&options.Workers, "workers", 4, "workers")
 	flags.IntVar(&options.Concurrency, "concurrency", 16, "activities at the same time for each worker")
+	var soak bench.Soak
+	flags.DurationVar(&soak.Duration, "duration", time.Hour, "of soak")
+	flags.DurationVar(&soak.Every, "every", time.Minute, "between two lines of soak")
+	flags.Float64Var(&soak.Rate, "rate", 0, "starts a second of soak; 0 is as many as there are answers to")
 	profile := flags.String("cpu-profile", "", "write a processor profile of this process to a file, for go tool pprof")
 	flags.Usage = func() {
-		fmt.Fprintf(t.Out, "Usage: weftline bench WORKLOAD…\n\nWorkloads: %s\n\n", strings.Join(bench.Workloads(), ", "))
+		fmt.Fprintf(t.Out, "Usage: weftline bench WORKLOAD…\n\nWorkloads: %s, and %s, which works for a duration and prints lines on the way\n\n", strings.Join(bench.Workloads(), ", "), soakWorkload)
 		flags.SetOutput(t.Out)
 		flags.PrintDefaults()
 	}
 	names, err := parse(flags, args, 1, -1)
 	if err != nil {
 		return err
+	}
+	if soak.Duration <= 0 || soak.Every <= 0 || soak.Rate < 0 {
+		return errors.New("--duration and --every must be longer than nothing and --rate not below 0")
 	}
 	server, stop, err := benchServer(ctx, c)
 	if err != nil {
@@ -51,12 +60,15 @@ func benchmark(ctx context.Context, t Terminal, args []string) error {
 	defer finish()
 	for _, name := range names {
 		options.Workload = name
-		if err := measure(ctx, server, options, t.Out); err != nil {
+		if err := measure(ctx, server, options, soak, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// soakWorkload is the one that is measured over time, not over a number of executions.
+const soakWorkload = "soak"
 
 // startProfile writes a processor profile until finish is called; without a path it does nothing.
 func startProfile(path string) (finish func(), err error) {
@@ -97,7 +109,7 @@ func benchServer(ctx context.Context, c *config.Config) (address string, stop fu
 }
 
 // measure runs one workload on a fresh database of the server.
-func measure(ctx context.Context, server string, options bench.Options, out io.Writer) error {
+func measure(ctx context.Context, server string, options bench.Options, soak bench.Soak, t Terminal) error {
 	address, drop, err := scratchDatabase(ctx, server)
 	if err != nil {
 		return err
@@ -107,9 +119,16 @@ func measure(ctx context.Context, server string, options bench.Options, out io.W
 		return err
 	}
 	options.DatabaseURL = address
+	out := json.NewEncoder(t.Out)
+	if options.Workload == soakWorkload {
+		return bench.RunSoak(ctx, options, soak, func(line bench.SoakLine) error { return out.Encode(line) })
+	}
+	options.Front = func(ctx context.Context, e *engine.Engine, who engine.Who) (bench.Starter, func(), error) {
+		return benchFront(ctx, t, e, who, options.Log)
+	}
 	result, err := bench.Run(ctx, options)
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(result)
+	return out.Encode(result)
 }

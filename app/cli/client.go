@@ -21,6 +21,7 @@ import (
 // client speaks the HTTP API of a server.
 type client struct {
 	base, token string
+	http        http.Client
 }
 
 // clientOf finds the server in WEFTLINE_URL and WEFTLINE_TOKEN.
@@ -70,7 +71,7 @@ func (c *client) call(ctx context.Context, method, path string, body any, header
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := c.http.Do(request)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot reach the server; is WEFTLINE_URL right, and does it run? %w", err)
 	}

@@ -22,14 +22,20 @@ import (
 // Options of one measurement. DatabaseURL is a migrated database of its own.
 type Options struct {
 	DatabaseURL string
-	Workload    string // linear20, single, fanout100, fanout-items, latency
+	Workload    string // one of Workloads
 	Mode        string // server, local_sync, local_async
 	Instances   int    // 0 = the workload's own number
 	Workers     int    // with Concurrency: the attempts at one time
 	Concurrency int
 	Version     string
 	Log         *slog.Logger
+
+	// Front opens the way in that the workload http takes instead of the door.
+	Front func(ctx context.Context, e *engine.Engine, who engine.Who) (start Starter, stop func(), err error)
 }
+
+// Starter starts an execution and answers its id when it is durable.
+type Starter func(ctx context.Context, workflow string, input map[string]any) (uuid.UUID, error)
 
 // Result is one line of output. Latencies are in milliseconds, from the call that starts an execution to
 // its durable end; cpu is the seconds that this process used.
@@ -46,6 +52,7 @@ type Result struct {
 	P50                 float64 `json:"p50Ms"`
 	P95                 float64 `json:"p95Ms"`
 	P99                 float64 `json:"p99Ms"`
+	FiredSeconds        float64 `json:"firedSeconds,omitempty"` // of timers: from when they are due until none is left
 	Engine              string  `json:"engine"`
 	Postgres            string  `json:"postgres"`
 	CPU                 float64 `json:"cpu"`
@@ -70,6 +77,17 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	m, err := newMeasurement(ctx, e, load, options)
 	if err != nil {
 		return Result{}, err
+	}
+	if load.front {
+		begin, stop, err := options.Front(ctx, e, m.who)
+		if err != nil {
+			return Result{}, err
+		}
+		defer stop()
+		m.begin = begin
+	}
+	if load.together {
+		return m.runTimers(ctx)
 	}
 	return m.run(ctx)
 }
@@ -113,6 +131,7 @@ type measurement struct {
 	who     engine.Who
 	load    workload
 	options Options
+	begin   Starter
 
 	mu      sync.Mutex
 	began   map[uuid.UUID]time.Time
@@ -127,12 +146,19 @@ func newMeasurement(ctx context.Context, e *engine.Engine, load workload, option
 		return nil, err
 	}
 	m := &measurement{engine: e, load: load, options: options, began: map[uuid.UUID]time.Time{}, ended: map[uuid.UUID]time.Time{},
-		changed: make(chan struct{}, 1), who: engine.Who{Team: person.Team, User: person.Name, Roles: []string{engine.RoleAdmin}}}
+		changed: make(chan struct{}, 1),
+		who:     engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Person: person.User, Roles: []string{engine.RoleAdmin}}}
+	m.begin = m.throughTheDoor
 	if _, err := e.SaveDraft(ctx, m.who, workflowName, []byte(load.text()), "", true); err != nil {
 		return nil, err
 	}
 	_, _, err = e.Publish(ctx, m.who, workflowName, "benchmark")
 	return m, err
+}
+
+func (m *measurement) throughTheDoor(ctx context.Context, workflow string, input map[string]any) (uuid.UUID, error) {
+	started, err := m.engine.Start(ctx, m.who, engine.StartRequest{Workflow: workflow, Input: input})
+	return started.ID, err
 }
 
 func (m *measurement) run(ctx context.Context) (Result, error) {
@@ -142,15 +168,24 @@ func (m *measurement) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	m.forget()
+	return m.measure(ctx, func() (seconds float64, err error) {
+		began := time.Now()
+		err = m.start(ctx, m.options.Instances)
+		return time.Since(began).Seconds(), err
+	})
+}
+
+// measure counts what the database and this process do for the instances while work runs.
+func (m *measurement) measure(ctx context.Context, work func() (seconds float64, err error)) (Result, error) {
 	before, err := readDatabase(ctx, m.options.DatabaseURL)
 	if err != nil {
 		return Result{}, err
 	}
-	cpu, began := processSeconds(), time.Now()
-	if err := m.start(ctx, m.options.Instances); err != nil {
+	cpu := processSeconds()
+	seconds, err := work()
+	if err != nil {
 		return Result{}, err
 	}
-	seconds := time.Since(began).Seconds()
 	result := m.result(seconds)
 	result.CPU = round(processSeconds() - cpu)
 	after, err := readDatabase(ctx, m.options.DatabaseURL)
@@ -160,24 +195,31 @@ func (m *measurement) run(ctx context.Context) (Result, error) {
 	n := float64(m.options.Instances)
 	result.Postgres = after.version
 	result.CommitsPerInstance = round(float64(after.commits-before.commits) / n)
+	result.WALBytesPerInstance = math.Round(float64(after.wal-before.wal) / n)
 	rows, err := bound(ctx, m.options.DatabaseURL)
 	if err != nil {
 		return Result{}, fmt.Errorf("measure what PostgreSQL can do: %w", err)
 	}
 	result.BoundRowsPerSecond, result.ShareOfBound = math.Round(rows), round(result.StepsPerSecond/rows)
-	result.WALBytesPerInstance = math.Round(float64(after.wal-before.wal) / n)
 	return result, nil
 }
 
 // start runs n executions to their end, as many at a time as the workload says.
 func (m *measurement) start(ctx context.Context, n int) error {
+	if err := m.startAll(ctx, n, m.startOne); err != nil {
+		return err
+	}
+	return m.waitFor(ctx, n)
+}
+
+func (m *measurement) startAll(ctx context.Context, n int, one func(context.Context) error) error {
 	numbers := make(chan int)
 	failures := make(chan error, m.load.starters)
 	var starters sync.WaitGroup
 	for range m.load.starters {
 		starters.Go(func() {
 			for range numbers {
-				if err := m.startOne(ctx); err != nil {
+				if err := one(ctx); err != nil {
 					failures <- err
 					return
 				}
@@ -187,10 +229,7 @@ func (m *measurement) start(ctx context.Context, n int) error {
 	err := feed(numbers, n, failures)
 	close(numbers)
 	starters.Wait()
-	if err != nil {
-		return err
-	}
-	return m.waitFor(ctx, n)
+	return err
 }
 
 func feed(numbers chan<- int, n int, failures <-chan error) error {
@@ -206,17 +245,22 @@ func feed(numbers chan<- int, n int, failures <-chan error) error {
 
 func (m *measurement) startOne(ctx context.Context) error {
 	began := time.Now()
-	started, err := m.engine.Start(ctx, m.who, engine.StartRequest{Workflow: workflowName, Input: benchInput()})
+	id, err := m.begin(ctx, workflowName, benchInput())
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	m.began[started.ID] = began
-	m.mu.Unlock()
+	m.note(id, began)
 	if m.load.alone {
-		return m.waitForOne(ctx, started.ID)
+		return m.waitForOne(ctx, id)
 	}
 	return nil
+}
+
+// note keeps the instant that the latency of an execution counts from.
+func (m *measurement) note(id uuid.UUID, from time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.began[id] = from
 }
 
 func (m *measurement) watch(change engine.Change) {

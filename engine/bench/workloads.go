@@ -22,6 +22,8 @@ type workload struct {
 	warmUp    int
 	alone     bool // the next one starts only when the one before has ended
 	apart     bool // each worker is a replica of its own
+	front     bool // starts come in by Options.Front
+	together  bool // all wait for one instant, which the measurement begins at
 }
 
 var workloads = map[string]workload{
@@ -30,6 +32,8 @@ var workloads = map[string]workload{
 	"fanout100":    {text: fanOut(100), instances: 200, steps: 102, starters: 16, warmUp: 5},
 	"fanout-items": {text: forEach, instances: 3, steps: 1000, starters: 1, warmUp: 1, alone: true, apart: true},
 	"latency":      {text: linear(1), instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
+	"http":         {text: linear(1), instances: 5000, steps: 1, starters: 64, warmUp: 200, front: true},
+	"timers":       {text: sleeping, instances: 100_000, steps: 1, starters: 64, together: true},
 }
 
 // Workloads are the names that Run knows.
