@@ -1,5 +1,7 @@
 // Trying out where it is drawn: the plan lights the path and shows what each activity
 // would be given, with pinned data and without any effect.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "./quiet";
 import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
 
@@ -55,4 +57,47 @@ test("a plan stops where data is missing, and with pinned data lights the path",
   expect(await draftOf(page, name)).toBe(before);
   await panel.getByRole("button", { name: "Close" }).click();
   await expect(designer.node("tell")).not.toHaveAttribute("data-state", /./);
+});
+
+test("one activity runs for real when asked twice, and its answer can be pinned", async ({ page }) => {
+  const calls: string[] = [];
+  const shop = createServer((request, answer) => {
+    calls.push(`${request.method} ${request.url}`);
+    answer.setHeader("Content-Type", "application/json");
+    answer.end(JSON.stringify({ total: 250 }));
+  });
+  await new Promise<void>((ready) => shop.listen(0, "127.0.0.1", ready));
+  const address = `127.0.0.1:${(shop.address() as AddressInfo).port}`;
+  try {
+    const name = await openText(page, (named) => text(named).replace("https://127.0.0.1:9", `http://${address}`).replace("required: [id]", "required: []"));
+    const designer = new DesignerPage(page);
+    const before = await draftOf(page, name);
+    await page.getByRole("button", { name: "Try out" }).click();
+    const panel = page.getByRole("region", { name: "Try out" });
+    await panel.getByLabel("Input (YAML)").fill("id: A7");
+    await expect(panel).toContainText("something has to be pinned");
+    await designer.fit();
+    await designer.card("look_up").click();
+    const real = page.getByRole("group", { name: "Run for real" });
+    await real.getByRole("button", { name: "Run it for real …" }).click();
+    await expect(real).toContainText(`It calls GET http://${address}/A7.`);
+    await real.getByRole("button", { name: "Leave it" }).press("Enter");
+    expect(calls).toEqual([]);
+    await real.getByRole("button", { name: "Run it for real …" }).press("Enter");
+    await real.getByRole("button", { name: "Run it now" }).click();
+    await expect(real).toContainText("Ran for real: completed");
+    expect(calls).toEqual(["GET /A7"]);
+    await expect(page.getByLabel("What it gave")).toContainText("total: 250");
+    await page.screenshot({ path: "shots/designer-real-run.png" });
+    await real.getByRole("button", { name: "Pin this answer" }).click();
+    await expect(page.getByLabel("Pinned: what it gives (YAML)")).toHaveValue(/total: 250/);
+    await expect(panel).toContainText("would end as completed");
+    // What the engine does by itself has nothing to run.
+    await designer.card("decide").click();
+    await expect(real).toBeHidden();
+    expect(await draftOf(page, name)).toBe(before);
+    expect(calls).toEqual(["GET /A7"]);
+  } finally {
+    shop.close();
+  }
 });

@@ -14,7 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"weftline/engine/execution"
 	"weftline/engine/flow"
+	"weftline/engine/worker"
 	"weftline/queries"
 )
 
@@ -33,6 +35,7 @@ type catalogLinks struct {
 	published  func(ctx context.Context, team uuid.UUID, workflow, version string) (*flow.Workflow, error)
 	connection func(ctx context.Context, team uuid.UUID, name string) (kind string, err error) // "" = there is none
 	latest     func(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error)
+	attempt    func(ctx context.Context, team uuid.UUID, trial worker.Trial) (execution.Result, []LogLine)
 	now        func() time.Time // the database's
 	changed    func(Change)     // called after commit
 }

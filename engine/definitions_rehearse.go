@@ -24,17 +24,26 @@ func (c *catalog) Plan(ctx context.Context, who Who, name string, request PlanRe
 	if err != nil {
 		return rehearse.Planned{}, err
 	}
-	if request.Input == nil {
-		request.Input = map[string]any{}
-	}
-	checked, problems := workflow.Input.Check(request.Input)
-	input, isObject := checked.(map[string]any)
-	if len(problems) > 0 || !isObject {
-		return rehearse.Planned{}, &Error{Code: "invalid_input", Message: "the input does not fit the workflow's schema", Problems: problems}
+	input, err := inputToTry(workflow, request.Input)
+	if err != nil {
+		return rehearse.Planned{}, err
 	}
 	return rehearse.Plan(rehearse.PlanRequest{Workflow: workflow, Library: c.library(ctx, who, workflow), Input: input,
 		Mocks: request.Mocks, StartedAt: request.StartedAt.UTC().Truncate(time.Millisecond), StartedBy: who.User,
 		Stopped: func() bool { return ctx.Err() != nil }}), nil
+}
+
+// inputToTry is an input with its defaults.
+func inputToTry(workflow *flow.Workflow, given map[string]any) (map[string]any, error) {
+	if given == nil {
+		given = map[string]any{}
+	}
+	checked, problems := workflow.Input.Check(given)
+	input, isObject := checked.(map[string]any)
+	if len(problems) > 0 || !isObject {
+		return nil, &Error{Code: "invalid_input", Message: "the input does not fit the workflow's schema", Problems: problems}
+	}
+	return input, nil
 }
 
 // textToTry is the text given, else the draft, else the published version.

@@ -59,6 +59,8 @@ type Definitions interface {
 	Diff(ctx context.Context, who Who, name, from, to string) (Diff, error)
 	// Plan shows the path that an input takes, without any effect.
 	Plan(ctx context.Context, who Who, name string, request PlanRequest) (rehearse.Planned, error)
+	// Try makes one attempt of one activity for real, outside any execution.
+	Try(ctx context.Context, who Who, name string, request TryRequest) (Tried, error)
 	// Tests lists the cases of the WorkflowTest documents beside a workflow, RunTests runs them.
 	Tests(ctx context.Context, who Who, name string) ([]TestCase, error)
 	RunTests(ctx context.Context, who Who, name string, request TestRequest) (rehearse.Report, error)
@@ -207,6 +209,24 @@ type PlanRequest struct {
 	Input      map[string]any `json:"input"`
 	Mocks      map[string]any `json:"mocks"`
 	StartedAt  time.Time      `json:"startedAt"` // what the clock shows; absent = the start of 2026
+}
+
+// TryRequest asks for one attempt of one activity, with its effects. What comes before it is rehearsed with the
+// mocks, which are written as in a WorkflowTest.
+type TryRequest struct {
+	Definition string         `json:"definition"` // "" = the draft, else the published version
+	Activity   string         `json:"activity"`
+	Item       string         `json:"item,omitempty"` // of a loop; "" = its first one
+	Input      map[string]any `json:"input"`
+	Mocks      map[string]any `json:"mocks"`
+	Effects    bool           `json:"effects"` // has to be true: whoever asks knows that something happens
+}
+
+// Tried is what the attempt came to. Its inputs and outputs are masked as in an execution.
+type Tried struct {
+	rehearse.PlannedStep
+	Took string    `json:"took"`
+	Log  []LogLine `json:"log"`
 }
 
 // TestCase names a case of a WorkflowTest; Line is where it stands in the text.

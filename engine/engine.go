@@ -179,7 +179,7 @@ func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
 	e.runs = &runs{gauge: newGauge(e.options.Backpressure, backlogOf(queries.New(e.db)), e.options.Log), db: e.db, q: queries.New(e.db), store: st, pool: pool, policies: e.policies, works: works, watch: e.watchers.Watch,
 		payloadLimit: e.options.PayloadLimit, outputLimit: e.options.OutputLimit, log: e.options.Log}
-	e.catalog = newCatalog(e.db, e.policies, catalogLinks{unable: e.unable, connection: e.services.kind, latest: e.runs.Executions, now: st.Clock.Now, changed: e.publish,
+	e.catalog = newCatalog(e.db, e.policies, catalogLinks{unable: e.unable, connection: e.services.kind, latest: e.runs.Executions, attempt: pool.Try, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
 			return err
@@ -222,9 +222,7 @@ func (e *Engine) worker(id uuid.UUID) queue.Worker {
 // unable says why an activity cannot run: it is neither of a type that the engine drives by itself nor one that
 // a runner in this process or another replica takes.
 func (e *Engine) unable(step *flow.Activity) string {
-	switch step.Type {
-	case flow.TypeHuman, flow.TypeWait, flow.TypeEvent, flow.TypeWorkflow, flow.TypeForEach, flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd,
-		flow.TypeWorker: // whoever registers for the task may come later
+	if engineDrives(step.Type) || step.Type == flow.TypeWorker { // whoever registers for the task may come later
 		return ""
 	}
 	reason := e.options.Activities.Unable(step)
@@ -232,6 +230,15 @@ func (e *Engine) unable(step *flow.Activity) string {
 		return ""
 	}
 	return reason
+}
+
+// engineDrives: activities of the type need no worker.
+func engineDrives(kind string) bool {
+	switch kind {
+	case flow.TypeHuman, flow.TypeWait, flow.TypeEvent, flow.TypeWorkflow, flow.TypeForEach, flow.TypeSwitch, flow.TypeSet, flow.TypeFail, flow.TypeEnd:
+		return true
+	}
+	return false
 }
 
 // othersCan reports whether another replica that is alive now runs what this one cannot.

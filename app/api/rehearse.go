@@ -16,6 +16,18 @@ func (a *API) Plan(c *fiber.Ctx) error {
 	return ok(c, plan, err)
 }
 
+// Try makes one attempt of one activity, once for an Idempotency-Key: it has effects.
+func (a *API) Try(c *fiber.Ctx) error {
+	request, err := body[engine.TryRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.once(c, func() (int, any, error) {
+		tried, err := a.door.Try(c.UserContext(), who(c), c.Params("name"), request)
+		return fiber.StatusOK, tried, err
+	})
+}
+
 // Tests lists the test cases that stand beside a workflow in its text.
 func (a *API) Tests(c *fiber.Ctx) error {
 	cases, err := a.door.Tests(c.UserContext(), who(c), c.Params("name"))

@@ -9,7 +9,7 @@ import (
 	"weftline/engine"
 )
 
-// Right is one thing that a route may need of who asks. All but Discuss and Decide are scopes of tokens as well.
+// Right is one thing that a route may need of who asks. All but Discuss, Decide and Try are scopes of tokens as well.
 type Right string
 
 // The rights. Public needs no credential at all.
@@ -24,6 +24,7 @@ const (
 	// Discuss is to remark on proposals: authors and reviewers.
 	Discuss Right = "discuss"
 	Decide  Right = "decide" // human tasks: any member, or a token with the scope run
+	Try     Right = "try"    // a draft's activity for real: who may write and start
 )
 
 // May reports whether who holds the right. Whether one may decide a given task is the task's own rule.
@@ -33,6 +34,8 @@ func May(who engine.Who, right Right) bool {
 		return true
 	case Discuss:
 		return who.May(engine.ScopeAuthor) || who.May(engine.ScopeReview)
+	case Try:
+		return who.May(engine.ScopeAuthor) && who.May(engine.ScopeRun)
 	case Decide:
 		byScope := slices.Contains(who.Scopes, engine.ScopeRun) || slices.Contains(who.Scopes, engine.ScopeAdmin)
 		return who.May(engine.ScopeRun) || len(who.Roles) > 0 && (byScope || len(who.Scopes) == 0)

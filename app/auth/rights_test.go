@@ -8,7 +8,7 @@ import (
 )
 
 func TestRights(t *testing.T) {
-	all := []Right{Read, Run, Decide, Author, Review, Discuss, Work, Admin}
+	all := []Right{Read, Run, Decide, Author, Review, Discuss, Try, Work, Admin}
 	for name, c := range map[string]struct {
 		who engine.Who
 		may []Right
@@ -16,12 +16,14 @@ func TestRights(t *testing.T) {
 		"nobody":            {engine.Who{}, nil},
 		"viewer":            {engine.Who{Roles: []string{"viewer"}}, []Right{Read, Decide}},
 		"operator":          {engine.Who{Roles: []string{"operator"}}, []Right{Read, Decide, Run}},
-		"author":            {engine.Who{Roles: []string{"author"}}, []Right{Read, Decide, Run, Author, Discuss}},
+		"author":            {engine.Who{Roles: []string{"author"}}, []Right{Read, Decide, Run, Author, Discuss, Try}},
 		"reviewer":          {engine.Who{Roles: []string{"reviewer"}}, []Right{Read, Decide, Review, Discuss}},
 		"admin":             {engine.Who{Roles: []string{"admin"}}, all},
 		"unknown role":      {engine.Who{Roles: []string{"king"}}, []Right{Decide}},
 		"service, read":     {engine.Who{Scopes: []string{"read"}}, []Right{Read}},
 		"service, run":      {engine.Who{Scopes: []string{"run"}}, []Right{Run, Decide}},
+		"service, author":   {engine.Who{Scopes: []string{"author"}}, []Right{Author, Discuss}},
+		"author's own, run": {engine.Who{Roles: []string{"author"}, Scopes: []string{"run"}}, []Right{Run, Decide}},
 		"service, admin":    {engine.Who{Scopes: []string{"admin"}}, all},
 		"viewer's own, all": {engine.Who{Roles: []string{"viewer"}, Scopes: []string{"admin"}}, []Right{Read, Decide}},
 		"admin's own, read": {engine.Who{Roles: []string{"admin"}, Scopes: []string{"read"}}, []Right{Read}},

@@ -19,6 +19,7 @@ GET    /api/v1/workflows/:name/versions/:version                    read    404
 POST   /api/v1/workflows/:name/versions/:version/restore            author  404
 GET    /api/v1/workflows/:name/diff                                 read    404
 POST   /api/v1/workflows/:name/plan                                 read    404
+POST   /api/v1/workflows/:name/try                                  try     422
 GET    /api/v1/workflows/:name/tests                                read    404
 POST   /api/v1/workflows/:name/tests/run                            read    404
 GET    /api/v1/schema/workflow.json                                 public  200

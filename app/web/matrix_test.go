@@ -215,6 +215,7 @@ var mayByRight = map[string]struct{ roles, scopes []string }{
 	"author":  {[]string{"author", "admin"}, []string{"author", "admin"}},
 	"review":  {[]string{"reviewer", "admin"}, []string{"review", "admin"}},
 	"discuss": {[]string{"author", "reviewer", "admin"}, []string{"author", "review", "admin"}},
+	"try":     {[]string{"author", "admin"}, []string{"admin"}},
 	"worker":  {[]string{"admin"}, []string{"worker", "admin"}},
 	"admin":   {[]string{"admin"}, []string{"admin"}},
 }

@@ -79,6 +79,8 @@ func definitionRoutes(a *api.API) []Route {
 			Says: "Compares two sides: a version number, draft or published.", Query: []string{"from", "to"}, Answers: engine.Diff{}},
 		{Method: post, Path: "/workflows/:name/plan", Needs: auth.Read, Handle: a.Plan, MaxBody: planMax,
 			Says: "Shows the path that an input takes, with resolved inputs, and runs nothing.", Takes: engine.PlanRequest{}, Answers: rehearse.Planned{}},
+		{Method: post, Path: "/workflows/:name/try", Needs: auth.Try, Handle: a.Try, MaxBody: planMax,
+			Says: "Makes one attempt of one activity for real, with pinned data before it; effects has to be true.", Takes: engine.TryRequest{}, Answers: engine.Tried{}},
 		{Method: get, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: a.Tests,
 			Says: "Lists the test cases that stand beside the workflow in its text.", Answers: api.Page[engine.TestCase]{}},
 		{Method: post, Path: "/workflows/:name/tests/run", Needs: auth.Read, Handle: a.RunTests, MaxBody: planMax,

@@ -16,6 +16,9 @@ func (r *running) attempt(work execution.Work) bool {
 	if begun && end.After(r.world.now) || r.needy[at.spot] {
 		return false
 	}
+	if r.seek(work) {
+		return true
+	}
 	if result, pure := execution.Evaluate(r.wf, r.st, work, r.world.now); pure {
 		r.result(r.wf, result)
 		return true

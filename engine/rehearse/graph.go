@@ -15,6 +15,9 @@ func activities(wf *flow.Workflow) map[string]*flow.Activity {
 	return all
 }
 
+// Activity finds an activity by its id; nil = there is none.
+func Activity(wf *flow.Workflow, id string) *flow.Activity { return activities(wf)[id] }
+
 func collect(graph *flow.Graph, into map[string]*flow.Activity) {
 	if graph == nil {
 		return

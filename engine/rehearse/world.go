@@ -49,6 +49,8 @@ type setup struct {
 	assume    bool        // what nobody mocked and nobody reads is taken to go well; what is read stops the clock
 	replays   bool        // every move is followed by a replay of the history
 	stopped   func() bool // nil = never; true gives up
+	id        uuid.UUID   // of the first execution; zero = rootID
+	sought    *sought     // where a trial stops; nil = at no attempt
 }
 
 // world is one rehearsal: an execution, its children, and everything outside them.
@@ -102,10 +104,13 @@ func rehearse(s setup) *world {
 	if w.startedAt.IsZero() {
 		w.startedAt = began
 	}
+	if w.id == uuid.Nil {
+		w.id = rootID
+	}
 	w.start, w.now = w.startedAt, w.startedAt
 	w.script = inOrder(s.script)
-	w.begin(s.workflow, "", s.mocks, execution.Start{ID: rootID, Input: s.input, StartedBy: s.startedBy, Trigger: s.trigger})
-	for w.move() {
+	w.begin(s.workflow, "", s.mocks, execution.Start{ID: w.id, Input: s.input, StartedBy: s.startedBy, Trigger: s.trigger})
+	for !w.arrived() && w.move() {
 		if w.moves++; w.moves > mostMoves {
 			w.fault("", "", "", "it does not come to an end within %d steps", mostMoves)
 			break
@@ -119,7 +124,10 @@ func rehearse(s setup) *world {
 	return w
 }
 
-// rootID is the same for all rehearsals, so that whatever is derived from it is too.
+// arrived: a trial stands where it wanted to.
+func (w *world) arrived() bool { return w.sought != nil && w.sought.found != nil }
+
+// rootID is the same for all rehearsals but trials, so that whatever is derived from it is too.
 var rootID = uuid.MustParse("00000000-0000-4000-8000-000000000001")
 
 // move does the next thing; false when nothing is left to do.

@@ -3,6 +3,7 @@
 
 import { drawnPort, edgeKey, isRecord, isText, plainPort, upstream, type Graph } from '../graph/model';
 import type { NodeState } from '../graph/node-view';
+import { blockOf } from './values';
 
 export interface PlanStep {
   activity: string;
@@ -27,6 +28,27 @@ export interface Plan {
   steps: PlanStep[];
   edges: { from: string; to: string; port?: string; lit: boolean }[];
   problems: { message?: string; path?: string }[];
+}
+
+/** One attempt that was made for real. */
+export interface Tried extends PlanStep {
+  took: string;
+  log: { line: string; stream: string }[];
+}
+
+/** What an activity does outside, in words; null for those that the engine does by itself or hands to others. */
+export function effectOf(type: string, inputs: unknown): string | null {
+  const given = isRecord(inputs) ? inputs : {};
+  const text = (key: string) => (isText(given[key]) ? ` ${given[key]}` : '');
+  switch (type) {
+    case 'http': return `It calls${text('method') || ' GET'}${text('url')}.`;
+    case 'email': return `It sends a mail${given.to === undefined ? '' : ` to ${[given.to].flat().join(', ')}`}.`;
+    case 'sql': return `It runs its query on the connection${text('connection')}.`;
+    case 'script': return 'It runs its script on the server.';
+    case 'ai': return `It asks the model${text('model')}, which may cost money.`;
+    case 'emit': return `It emits the event${text('name')} to whatever waits for it.`;
+    default: return null;
+  }
 }
 
 /** The step of an activity; of a loop's body the first item's. */
@@ -60,6 +82,17 @@ export function wordsOf(step: PlanStep): string {
   if (step.error?.type) return `fails: ${step.error.type}`;
   const how = step.mocked ? ', pinned' : step.assumed ? ', assumed' : '';
   return `${step.outcome ?? step.status}${how}`;
+}
+
+/** Keys by which a pin describes an answer instead of being it. */
+const answerKeys = new Set(['result', 'outputs', 'error', 'items', 'takes', 'message', 'detail', 'class', 'retryAfter']);
+
+/** The pin that says what an attempt came to. */
+export function pinOf(tried: Tried): string {
+  if (tried.error) return blockOf({ error: tried.error.type ?? 'failed', ...(tried.error.message ? { message: tried.error.message } : {}) });
+  const outputs = tried.outputs ?? {};
+  const plain = isRecord(outputs) && !Object.keys(outputs).every((key) => answerKeys.has(key));
+  return blockOf(plain ? outputs : { outputs });
 }
 
 /** What a past execution gave, as pins: its input and the outputs of each completed activity. */

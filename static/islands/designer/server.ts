@@ -1,6 +1,6 @@
 // The designer's calls to the server: the draft and the validator.
 
-import type { Plan } from './plan';
+import type { Plan, Tried } from './plan';
 import type { ServerProblem } from './problems';
 import { Language, type Schema } from './schema';
 
@@ -47,10 +47,20 @@ export class Server {
 
   /** What would happen, without any effect. */
   async plan(definition: string, input: unknown, mocks: Record<string, unknown>): Promise<Plan | { refused: string }> {
+    const answer = await this.ask<Partial<Plan>>('plan', { definition, input, mocks });
+    return 'refused' in answer ? answer : ({ status: '', steps: [], edges: [], problems: [], ...answer } as Plan);
+  }
+
+  /** One attempt of an activity, with its effects. */
+  async attempt(definition: string, input: unknown, mocks: Record<string, unknown>, activity: string, item: string | undefined): Promise<Tried | { refused: string }> {
+    return this.ask<Tried>('try', { definition, input, mocks, activity, item, effects: true });
+  }
+
+  private async ask<T extends object>(what: string, request: object): Promise<T | { refused: string }> {
     try {
-      const answer = await send(`${this.base}/${encodeURIComponent(this.name)}/plan`, 'POST', JSON.stringify({ definition, input, mocks }), { 'Content-Type': 'application/json' });
-      const body = (await answer.json()) as Partial<Plan> & { detail?: string; title?: string; errors?: { message?: string; line?: number; path?: string }[] };
-      if (answer.ok) return { status: '', steps: [], edges: [], problems: [], ...body } as Plan;
+      const answer = await send(`${this.base}/${encodeURIComponent(this.name)}/${what}`, 'POST', JSON.stringify(request), { 'Content-Type': 'application/json' });
+      const body = (await answer.json()) as T & { detail?: string; title?: string; errors?: { message?: string; line?: number; path?: string }[] };
+      if (answer.ok) return body;
       const first = body.errors?.[0];
       return { refused: [body.detail ?? body.title ?? `The server answered ${answer.status}`, first && `${first.path ?? ''} ${first.message ?? ''}`.trim()].filter(Boolean).join(': ') };
     } catch {

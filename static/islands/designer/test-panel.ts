@@ -1,9 +1,12 @@
 // Trying a workflow out where it is drawn: an input, pinned outputs, and the plan
-// that follows from them, lit on the canvas. Nothing of it has an effect.
+// that follows from them, lit on the canvas. Nothing of it has an effect, but what
+// is run for real when the person says so.
 
 import { el } from '../graph/dom';
+import type { GraphNode } from '../graph/model';
 import { Pins } from './pins';
-import { litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep } from './plan';
+import { litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
+import { RealRun } from './real-run';
 import type { Server } from './server';
 import type { Session } from './session';
 import { blockOf, valueOfBlock } from './values';
@@ -26,10 +29,16 @@ export class TestPanel {
   private readonly input = el('textarea', { class: 'ds-code-input', id: 'ds-test-input', rows: 4, spellcheck: 'false', placeholder: 'amount: 5' });
   private readonly past = el('select', { id: 'ds-test-past', 'aria-label': 'Past execution to take data from' }, el('option', { value: '' }, 'Take data from a past execution …'));
   private readonly result = el('div', { class: 'ds-test-result', role: 'status' });
+  private readonly real = new RealRun({
+    run: (node, item) => this.attempt(node, item),
+    pin: (key, text) => this.pin(key, text),
+  });
   private plan: Plan | null = null;
   private until: string | null = null;
   private timer = 0;
   private asked = 0;
+  /** The activity that the aside is about. */
+  private shown: string | null = null;
 
   constructor(private readonly session: Session, private readonly server: Server, store: string, private readonly hooks: TestHooks) {
     this.pins = new Pins(store);
@@ -135,23 +144,39 @@ export class TestPanel {
     const node = this.session.focus;
     const step = node && this.plan ? stepOf(this.plan, node.key) : undefined;
     this.aside.hidden = !this.plan || !node;
-    if (!this.plan || !node) return;
+    if (!this.plan || !node) return void (this.shown = null);
     const pinned = el('textarea', { class: 'ds-code-input', id: 'ds-pin', rows: 3, spellcheck: 'false', placeholder: 'status: 200' });
     pinned.value = this.pins.of(node.key);
     pinned.addEventListener('input', () => {
       this.pins.pin(node.key, pinned.value);
       this.soon();
     });
-    if (this.aside.contains(document.activeElement) && document.activeElement?.id === 'ds-pin') return this.refresh(step);
+    this.real.offer(this.session.readonly ? null : node, step);
+    if (this.shown === node.key) return this.refresh(step);
+    this.shown = node.key;
     this.aside.replaceChildren(el('h3', {}, 'Tried out'),
       el('p', { class: 'ds-quiet ds-tried-words' }),
       el('p', { class: 'ds-label' }, 'It would be given'), el('pre', { class: 'ds-tried-inputs', tabindex: 0, 'aria-label': 'Resolved inputs' }, ''),
-      el('label', { class: 'ds-label', for: 'ds-pin' }, 'Pinned: what it gives (YAML)'), pinned);
+      el('label', { class: 'ds-label', for: 'ds-pin' }, 'Pinned: what it gives (YAML)'), pinned, this.real.element);
     this.refresh(step);
+  }
+
+  private async attempt(node: GraphNode, item: string | undefined): Promise<Tried | { refused: string }> {
+    const given = this.given();
+    if (typeof given === 'string') return { refused: given };
+    return this.server.attempt(this.session.text, given.input, given.mocks, node.key, item);
+  }
+
+  private pin(key: string, text: string): void {
+    this.pins.pin(key, text);
+    this.session.say(`Pinned what ${key} gave`);
+    void this.run(this.until);
   }
 
   /** Shows anew what is not being typed into. */
   private refresh(step: PlanStep | undefined): void {
+    const field = this.aside.querySelector<HTMLTextAreaElement>('#ds-pin')!;
+    if (field !== document.activeElement) field.value = this.shown === null ? '' : this.pins.of(this.shown);
     this.aside.querySelector('.ds-tried-words')!.textContent = step ? wordsOf(step) : 'not reached';
     this.aside.querySelector('.ds-tried-inputs')!.textContent = step?.inputs === undefined || step.inputs === null ? 'nothing' : blockOf(step.inputs);
   }
