@@ -160,7 +160,7 @@ func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 	e.options.Activities.Connect(e.services.find)
 	e.options.Activities.Narrow(e.policies.reach)
 	e.services.reach = e.policies.reach
-	e.cabinet = &cabinet{db: e.db, q: queries.New(e.db), most: int64(e.options.FileLimit), now: st.Clock.Now}
+	e.cabinet = &cabinet{db: e.db, q: queries.New(e.db), most: int64(e.options.FileLimit), now: st.Clock.Now, keys: e.vault.keys}
 	e.options.Activities.KeepFiles(activityFiles{e.cabinet})
 	q, works := queue.New(e.db, id, e.options.partitions(), policy), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{

@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
+	"weftline/engine/seal"
+	"weftline/engine/store"
 	"weftline/queries"
 )
 
@@ -52,6 +54,7 @@ type cabinet struct {
 	q    *queries.Queries
 	most int64
 	now  func() time.Time
+	keys *seal.Ring // empty = files are kept in plain
 }
 
 // SaveFile keeps content of at most the server's limit.
@@ -66,7 +69,7 @@ func (c *cabinet) SaveFile(ctx context.Context, who Who, name, mediaType string,
 		err := q.InsertFile(ctx, queries.InsertFileParams{ID: file.ID, TeamID: who.Team, Name: file.Name, Type: file.Type,
 			Size: file.Size, Sha256: sum[:], CreatedBy: cleanText(who.User)})
 		for part := 0; err == nil && part*filePart < len(content); part++ {
-			err = q.InsertFilePart(ctx, file.ID, int32(part), content[part*filePart:min((part+1)*filePart, len(content))])
+			err = c.savePart(ctx, q, file.ID, part, content[part*filePart:min((part+1)*filePart, len(content))])
 		}
 		return err
 	})
@@ -74,6 +77,16 @@ func (c *cabinet) SaveFile(ctx context.Context, who Who, name, mediaType string,
 		return File{}, fmt.Errorf("keep the file %s: %w", file.Name, err)
 	}
 	return file, nil
+}
+
+// savePart keeps a part of a file, encrypted where there is a key: nobody can tell what a file holds.
+func (c *cabinet) savePart(ctx context.Context, q *queries.Queries, file uuid.UUID, part int, content []byte) (err error) {
+	if !c.keys.Empty() {
+		if content, err = c.keys.Box(store.FilePlace(file, int64(part)), content); err != nil {
+			return err
+		}
+	}
+	return q.InsertFilePart(ctx, file, int32(part), content)
 }
 
 // fileName keeps the last part of a name, printable and of bearable length.
@@ -113,6 +126,11 @@ func (c *cabinet) File(ctx context.Context, who Who, id uuid.UUID) (File, []byte
 	parts, err := c.q.FileParts(ctx, id)
 	if err != nil {
 		return File{}, nil, fmt.Errorf("read the file %s: %w", id, err)
+	}
+	for part := range parts {
+		if parts[part], err = c.keys.Unbox(store.FilePlace(id, int64(part)), parts[part]); err != nil {
+			return File{}, nil, fmt.Errorf("read the file %s: %w", id, err)
+		}
 	}
 	return File{ID: row.ID, Name: row.Name, Type: row.Type, Size: row.Size, SHA256: hex.EncodeToString(row.Sha256),
 		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt}, bytes.Join(parts, nil), nil

@@ -69,12 +69,18 @@ func (r *runs) keepLog(ctx context.Context, lease uuid.UUID, row queries.LeasedW
 	if text == "" {
 		return
 	}
-	errand, err := r.q.LeasedErrand(ctx, &lease)
+	leased, err := r.leasedAttempt(ctx, lease, row)
 	if err == nil {
-		err = r.pool.KeepLog(ctx, queue.Leased{Lease: lease, Execution: row.ExecutionID, Team: row.TeamID, Activity: row.Activity, Item: row.Item,
-			Compensating: row.Compensating, Attempt: int(row.Attempt), Workflow: errand.Workflow, Body: errand.Body}, text)
+		err = r.pool.KeepLog(ctx, leased, text)
 	}
 	if err != nil {
 		r.log.Warn("lines of a log are lost", "execution", row.ExecutionID, "activity", row.Activity, "error", err)
 	}
+}
+
+// leasedAttempt is a leased attempt with what it works on.
+func (r *runs) leasedAttempt(ctx context.Context, lease uuid.UUID, row queries.LeasedWorkRow) (queue.Leased, error) {
+	errand, err := r.q.LeasedErrand(ctx, &lease)
+	return queue.Leased{Lease: lease, Execution: row.ExecutionID, Team: row.TeamID, Activity: row.Activity, Item: row.Item,
+		Compensating: row.Compensating, Attempt: int(row.Attempt), Workflow: errand.Workflow, Body: errand.Body}, err
 }

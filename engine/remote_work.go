@@ -173,6 +173,9 @@ func (r *runs) endWork(ctx context.Context, who Who, lease uuid.UUID, row querie
 	result := execution.Result{Activity: row.Activity, Item: row.Item, Hook: row.Hook, Compensating: row.Compensating, Attempt: int(row.Attempt),
 		Worker: row.WorkerID.String(), StartedAt: row.LeasedAt, EndedAt: r.store.Clock.Now()}
 	what(&result)
+	if err := r.withoutSecrets(ctx, lease, row, &result); err != nil {
+		return WorkAnswer{}, err
+	}
 	accepted, err := r.finish(ctx, w.ID, lease, result)
 	if err != nil {
 		return WorkAnswer{}, err
@@ -191,6 +194,18 @@ func (r *runs) endWork(ctx context.Context, who Who, lease uuid.UUID, row querie
 	}
 	_, _ = r.settleWorker(ctx, w, held) // the next heartbeat does it again
 	return answer, nil
+}
+
+// withoutSecrets takes the secrets that the worker was given out of what it answers.
+func (r *runs) withoutSecrets(ctx context.Context, lease uuid.UUID, row queries.LeasedWorkRow, result *execution.Result) error {
+	leased, err := r.leasedAttempt(ctx, lease, row)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return leaseLost(lease)
+	}
+	if err != nil {
+		return err
+	}
+	return r.pool.Mask(ctx, leased, result)
 }
 
 // following waits a moment for the result to become history and leases the next attempt of the execution, if

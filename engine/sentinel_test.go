@@ -81,7 +81,7 @@ func (w *world) dump() []byte {
 				return fmt.Errorf("%s.%s: %w", c.table, c.name, err)
 			}
 			for _, value := range values {
-				if packed := map[string]bool{"history.events": true, "checkpoints.state": true, "inbox.message": true, "kept_events.signal": true}; packed[c.table+"."+c.name] && !seal.IsBox(value) {
+				if packed := map[string]bool{"history.events": true, "checkpoints.state": true, "inbox.message": true, "kept_events.signal": true, "file_parts.content": true}; packed[c.table+"."+c.name] && !seal.IsBox(value) {
 					w.t.Errorf("a value of %s.%s is not encrypted: %.80q", c.table, c.name, value)
 				}
 				fmt.Fprintf(&all, "%s.%s: %s\n", c.table, c.name, value)
@@ -336,6 +336,10 @@ func TestKeyRotationReachesHistories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	file, err := w.SaveFile(t.Context(), w.who, "card.txt", "text/plain", []byte(sentinelInput))
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.stop()
 	w.http = &fakeHTTP{}
 	w.open(func(o *engine.Options) { o.SecretKeys = [][]byte{newer, older} })
@@ -349,6 +353,9 @@ func TestKeyRotationReachesHistories(t *testing.T) {
 	w.stop()
 	w.http = &fakeHTTP{}
 	w.open(func(o *engine.Options) { o.SecretKeys = [][]byte{newer} })
+	if _, content, err := w.File(t.Context(), w.who, file.ID); err != nil || string(content) != sentinelInput {
+		t.Errorf("the file after the rotation: %q, %v", content, err)
+	}
 	if err := w.Signal(t.Context(), w.who, id, "told", nil, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // Files keeps bytes apart from histories. A file in a value is {"$file": id, name, type, size, sha256}.
@@ -44,11 +45,14 @@ func (c Call) load(ctx context.Context, id string) (name, kind string, content [
 	return name, kind, content, err
 }
 
-// save keeps a file; failed is the outcome when it cannot.
+// save keeps a file, without the secrets of the call if it is text; failed is the outcome when it cannot.
 func (c Call) save(ctx context.Context, name, kind string, content []byte) (value map[string]any, failed *Outcome) {
 	if c.files == nil {
 		outcome := fail("engine.unsupported_type", classActivity, nil, "this worker cannot keep files")
 		return nil, &outcome
+	}
+	if c.clean != nil && utf8.Valid(content) {
+		content = []byte(c.clean(string(content)))
 	}
 	value, err := c.files.Save(ctx, c.Team, name, kind, content)
 	if err != nil {

@@ -35,7 +35,8 @@ type Call struct {
 
 	connect func(ctx context.Context, name string) (Connection, error) // of the team; set by the registry
 
-	files Files // of the team; set by the registry
+	files Files                    // of the team; set by the registry
+	clean func(text string) string // hides the secrets of the call and of the connections used so far; set by the registry
 
 	Log func(stream, line string) // for people who watch: stdout, stderr or system; nil = nobody does
 }
@@ -172,11 +173,11 @@ func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 		return fail("engine.unsupported_type", classActivity, nil,
 			"this worker cannot run activities of type %s; run it on a worker that can", call.Type)
 	}
-	secrets := slices.Clone(call.Secrets)
+	mask := &mask{secrets: slices.Clone(call.Secrets)}
 	if r.connections != nil {
 		call.connect = func(ctx context.Context, name string) (Connection, error) {
 			connection, err := r.connections(ctx, call.Team, call.Workflow, name)
-			secrets = slices.AppendSeq(secrets, maps.Values(connection.Secrets))
+			mask.add(slices.Collect(maps.Values(connection.Secrets)))
 			return connection, err
 		}
 	}
@@ -188,11 +189,11 @@ func (r *Registry) Run(ctx context.Context, call Call) Outcome {
 		}
 		ctx = WithReach(ctx, ranges)
 	}
+	call.clean = mask.text
 	if log := call.Log; log != nil {
-		call.Log = func(stream, line string) {
-			log(stream, execution.NewScrubber(slices.Concat(secrets, call.Sensitive)).Text(line)) // those of connections too
-		}
+		sensitive := execution.NewScrubber(call.Sensitive)
+		call.Log = func(stream, line string) { log(stream, sensitive.Text(mask.text(line))) }
 	}
 	outcome := runner.Run(ctx, call)
-	return outcome.masked(secrets)
+	return mask.outcome(outcome)
 }

@@ -93,7 +93,7 @@ func (s *Script) Run(ctx context.Context, call Call) Outcome {
 	if err := inputs.fetch(ctx, call); err != nil {
 		return invalid(err)
 	}
-	printed := newPrinted(call.Log)
+	printed := newPrinted(call)
 	if inputs.language == javascript {
 		return s.runSandboxed(ctx, call, inputs, printed)
 	}

@@ -10,15 +10,19 @@ import (
 type printed struct {
 	stdout, stderr tail
 	log            func(stream, line string) // nil = nobody watches
+	clean          func(text string) string  // before a text is cut: a part of a secret would not be found; nil = there are none
 }
 
-func newPrinted(log func(stream, line string)) *printed { return &printed{log: log} }
+func newPrinted(call Call) *printed { return &printed{log: call.Log, clean: call.clean} }
 
 // line takes one line of a stream.
 func (p *printed) line(stream, line string) {
 	to := &p.stdout
 	if stream == "stderr" {
 		to = &p.stderr
+	}
+	if p.clean != nil {
+		line = p.clean(line)
 	}
 	to.add(line + "\n")
 	if p.log != nil {

@@ -3,16 +3,10 @@ package activity_test
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"net"
-	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"weftline/engine/activity"
 	"weftline/engine/enginetest"
@@ -21,42 +15,9 @@ import (
 // warehouse is a database of the test's own, reached over TCP: activities know no other way.
 func warehouse(t *testing.T) activity.Connection {
 	t.Helper()
-	config, err := pgconn.ParseConfig(enginetest.EmptyDatabase(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, port := config.Host, config.Port
-	if strings.HasPrefix(host, "/") {
-		host, port = "127.0.0.1", relay(t, filepath.Join(config.Host, ".s.PGSQL."+strconv.Itoa(int(config.Port))))
-	}
+	config := enginetest.OverTCP(t, enginetest.EmptyDatabase(t))
 	return activity.Connection{Name: "warehouse", Kind: "sql", Secrets: map[string]string{"password": config.Password},
-		Settings: map[string]any{"host": host, "port": int64(port), "database": config.Database, "user": config.User, "sslmode": "disable"}}
-}
-
-// relay leads a TCP port to a Unix socket.
-func relay(t *testing.T, socket string) uint16 {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			outer, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			inner, err := net.Dial("unix", socket)
-			if err != nil {
-				outer.Close()
-				continue
-			}
-			go func() { io.Copy(inner, outer); inner.Close() }()
-			go func() { io.Copy(outer, inner); outer.Close() }()
-		}
-	}()
-	return uint16(listener.Addr().(*net.TCPAddr).Port)
+		Settings: map[string]any{"host": config.Host, "port": int64(config.Port), "database": config.Database, "user": config.User, "sslmode": "disable"}}
 }
 
 func newSQL(t *testing.T) *activity.SQL {

@@ -8,6 +8,7 @@ import (
 	"html"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"weftline/engine/flow"
@@ -19,6 +20,7 @@ import (
 const (
 	shortestNeedle = 3 // characters; anything shorter would mask at random
 	shortestCore   = 6 // characters of a part of base64
+	shortestLine   = 8 // characters of a line of a value with several, such as a key in PEM
 )
 
 // Scrubber replaces hidden values in texts, however they are written: as they are, in base64, hex, as part of
@@ -32,6 +34,7 @@ func NewScrubber(hidden []string) *Scrubber {
 		if text = strings.TrimSpace(text); len(text) >= shortestNeedle {
 			forms = append(forms, spellings(text)...)
 		}
+		forms = append(forms, linesOf(text)...)
 	}
 	if len(forms) == 0 {
 		return nil
@@ -44,11 +47,26 @@ func NewScrubber(hidden []string) *Scrubber {
 	return &Scrubber{strings.NewReplacer(pairs...)}
 }
 
+// linesOf are the lines of a value with several: a log shows them one by one.
+func linesOf(text string) (lines []string) {
+	if !strings.Contains(text, "\n") {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); len(line) >= shortestLine {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // spellings are the ways in which a text may turn up in another.
 func spellings(text string) []string {
-	inJSON, _ := json.Marshal(text) // a text cannot fail
 	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text),
-		strings.Trim(string(inJSON), `"`), hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text)))}
+		hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text)))}
+	for _, escaped := range escapes(text) {
+		forms = append(append(forms, escaped), escapes(escaped)...) // JSON in JSON
+	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		forms = append(forms, encoding.EncodeToString([]byte(text)))
 	}
@@ -60,6 +78,12 @@ func spellings(text string) []string {
 		}
 	}
 	return forms
+}
+
+// escapes are a text as JSON has it, with and without an escape for what means something in HTML.
+func escapes(text string) []string {
+	inJSON, _ := json.Marshal(text) // a text cannot fail
+	return []string{strings.Trim(string(inJSON), `"`), strings.Trim(strconv.Quote(text), `"`)}
 }
 
 // base64Core is the part of an encoding that does not depend on what stands around the text: shift bytes

@@ -67,11 +67,14 @@ func (r reader) twinNamed(list []flow.Named) (twin, error) {
 	})
 }
 
+// SensitiveRefused is the type of the failure of what would store a sensitive value in plain.
+const SensitiveRefused = "sensitive.refused"
+
 // public evaluates what is stored in plain: it must not depend on anything hidden.
 func (r reader) public(what string, eval func(reader) (any, error)) (any, error) {
 	t, err := r.twin(eval)
 	if err == nil && t.shown != nil {
-		return nil, failure("sensitive.refused", classActivity, "%s is stored in plain, so it must not depend on a sensitive value", what)
+		return nil, failure(SensitiveRefused, classActivity, "%s is stored in plain, so it must not depend on a sensitive value", what)
 	}
 	return t.value, err
 }

@@ -3,6 +3,7 @@ package execution
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -251,6 +252,8 @@ func TestScrubberKnowsSpellings(t *testing.T) {
 		"7040737 70407373 704073732f2277307264 70": "7040737 70407373 *** 70",
 		"p@ss/&#34;w0rd":                           "***",
 		"cabin 47110":                              "cabin ***0",
+		`he said "p@ss/\"w0rd"`:                    `he said "***"`,
+		`{"log":"{\"a\":\"p@ss/\\\"w0rd\"}"}`:      `{"log":"{\"a\":\"***\"}"}`,
 	} {
 		if got := scrubber.Text(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -263,6 +266,15 @@ func TestScrubberKnowsSpellings(t *testing.T) {
 				t.Errorf("%q passes", form)
 			}
 		}
+	}
+	for _, quotedOnly := range []string{`a<b&c"d`, "one\ttwo&three"} { // as programs quote that leave HTML alone
+		if text := strconv.Quote(quotedOnly); NewScrubber([]string{quotedOnly}).Text(text) != `"***"` {
+			t.Errorf("%s passes", text)
+		}
+	}
+	pem := NewScrubber([]string{"-----BEGIN KEY-----\nMIIEvgIBADANBgkqhk\n-----END KEY-----\n"})
+	if got := pem.Text("read MIIEvgIBADANBgkqhk"); got != "read ***" {
+		t.Errorf("a line of a secret with several: %s", got)
 	}
 	if NewScrubber([]string{"", "a"}).Text("a") != "a" {
 		t.Error("one letter is masked")

@@ -15,17 +15,22 @@ import (
 // value, the value as it was read), so that a row that was written meanwhile is left to the next round.
 type sealedTable struct {
 	name, key, column, update string
+	page                      int // rows of one transaction
 	place                     func(id uuid.UUID, n int64) string
 }
 
-const resealPage = 200 // rows of one transaction
+const (
+	resealPage = 200 // rows of one transaction
+	filesPage  = 8   // of them when each has up to a megabyte
+)
 
 var sealedTables = []sealedTable{
-	{"history", "execution_id, first_seq", "events", "update history set events = $3 where execution_id = $1 and first_seq = $2 and events = $4", historyPlace},
-	{"checkpoints", "execution_id, seq", "state", "update checkpoints set state = $3 where execution_id = $1 and seq = $2 and state = $4",
+	{"history", "execution_id, first_seq", "events", "update history set events = $3 where execution_id = $1 and first_seq = $2 and events = $4", resealPage, historyPlace},
+	{"checkpoints", "execution_id, seq", "state", "update checkpoints set state = $3 where execution_id = $1 and seq = $2 and state = $4", resealPage,
 		func(id uuid.UUID, _ int64) string { return statePlace(id) }},
-	{"inbox", "execution_id, id", "message", "update inbox set message = $3 where execution_id = $1 and id = $2 and message = $4",
+	{"inbox", "execution_id, id", "message", "update inbox set message = $3 where execution_id = $1 and id = $2 and message = $4", resealPage,
 		func(uuid.UUID, int64) string { return messagePlace }},
+	{"file_parts", "file_id, part::bigint", "content", "update file_parts set content = $3 where file_id = $1 and part = $2 and content = $4", filesPage, FilePlace},
 }
 
 // Reseal seals with the first key of the ring what others of its keys have sealed, and answers how many rows
@@ -38,7 +43,7 @@ func Reseal(ctx context.Context, pool *pgxpool.Pool, keys *seal.Ring) (changed i
 				return changed, fmt.Errorf("seal the table %s again: %w", table.name, err)
 			}
 			changed += n
-			if n < resealPage {
+			if n < table.page {
 				break
 			}
 		}
@@ -54,7 +59,7 @@ type sealedRow struct {
 }
 
 func (t sealedTable) reseal(ctx context.Context, pool *pgxpool.Pool, keys *seal.Ring) (int, error) {
-	rows, err := stale(ctx, pool, t.name, t.key, t.column, keys)
+	rows, err := stale(ctx, pool, t.name, t.key, t.column, t.page, keys)
 	if err != nil {
 		return 0, err
 	}
@@ -70,10 +75,10 @@ func (t sealedTable) reseal(ctx context.Context, pool *pgxpool.Pool, keys *seal.
 }
 
 // stale reads a page of rows that are sealed with another key than the current one.
-func stale(ctx context.Context, pool *pgxpool.Pool, table, key, column string, keys *seal.Ring) ([]sealedRow, error) {
+func stale(ctx context.Context, pool *pgxpool.Pool, table, key, column string, page int, keys *seal.Ring) ([]sealedRow, error) {
 	mark := seal.Mark()
 	rows, err := pool.Query(ctx, fmt.Sprintf(`select %s, %s from %s where substr(%s, 1, %d) = $1 and encode(substr(%s, %d, 4), 'hex') <> $2 limit %d`,
-		key, column, table, column, len(mark), column, len(mark)+1, resealPage), mark, keys.Current())
+		key, column, table, column, len(mark), column, len(mark)+1, page), mark, keys.Current())
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +96,7 @@ func resealed(keys *seal.Ring, place string, stored []byte) ([]byte, error) {
 // resealKept does so with kept events, which are bound to their team.
 func resealKept(ctx context.Context, pool *pgxpool.Pool, keys *seal.Ring) (changed int, err error) {
 	for {
-		rows, err := stale(ctx, pool, "kept_events", "team_id, 0::bigint", "signal", keys)
+		rows, err := stale(ctx, pool, "kept_events", "team_id, 0::bigint", "signal", resealPage, keys)
 		if err != nil || len(rows) == 0 {
 			return changed, err
 		}

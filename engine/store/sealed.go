@@ -20,6 +20,9 @@ func historyPlace(id uuid.UUID, firstSeq int64) string {
 func statePlace(id uuid.UUID) string  { return "checkpoint/" + id.String() }
 func keptPlace(team uuid.UUID) string { return "kept/" + team.String() }
 
+// FilePlace is where a part of a file is.
+func FilePlace(id uuid.UUID, part int64) string { return fmt.Sprintf("file/%s/%d", id, part) }
+
 // pack makes the events of a flush ready for storage, once: tried again, it must write the same bytes.
 func (s *Store) pack(f *Flush) (err error) {
 	if f.packed == nil {

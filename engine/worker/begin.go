@@ -196,6 +196,10 @@ func (d *driver) chooseChild(w execution.Work) (*execution.ChildRef, *execution.
 // onceForKey joins the child that was started for the same key within a day, if there is one.
 func (d *driver) onceForKey(w execution.Work, child execution.ChildRef) (*execution.ChildRef, *execution.Error) {
 	key, err := execution.DedupeKey(d.exec.Definition.Workflow, d.exec.State, w)
+	var own *execution.Error
+	if errors.As(err, &own) && own.Type == execution.SensitiveRefused {
+		return nil, own
+	}
 	if err != nil {
 		return nil, childError("child.input.invalid", "dedupeKey: "+err.Error())
 	}
