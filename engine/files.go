@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
+	"weftline/engine/flow"
 	"weftline/engine/seal"
 	"weftline/engine/store"
 	"weftline/queries"
@@ -132,13 +133,12 @@ func (c *cabinet) File(ctx context.Context, who Who, id uuid.UUID) (File, []byte
 			return File{}, nil, fmt.Errorf("read the file %s: %w", id, err)
 		}
 	}
-	return File{ID: row.ID, Name: row.Name, Type: row.Type, Size: row.Size, SHA256: hex.EncodeToString(row.Sha256),
-		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt}, bytes.Join(parts, nil), nil
+	return fileOf(row), bytes.Join(parts, nil), nil
 }
 
 // Value is what stands for a file in inputs, outputs and forms.
 func (f File) Value() map[string]any {
-	return map[string]any{activity.FileKey: f.ID.String(), "name": f.Name, "type": f.Type, "size": f.Size, "sha256": f.SHA256}
+	return map[string]any{flow.FileKey: f.ID.String(), "name": f.Name, "type": f.Type, "size": f.Size, "sha256": f.SHA256}
 }
 
 // activityFiles gives activities the files of their team.

@@ -114,3 +114,59 @@ func TestALogIsBoundedAndReadInParts(t *testing.T) {
 		t.Error("another team reads the log")
 	}
 }
+
+// TestAFileFieldTakesAFileOfTheTeamThatFits: a form and an input name files by their id; type, size and team are
+// checked, and what is stored is what the file is, whatever the sender called it.
+func TestAFileFieldTakesAFileOfTheTeamThatFits(t *testing.T) {
+	w := newWorld(t)
+	const field = "{type: object, additionalProperties: false, required: [scan], properties: {scan: {type: object, x-file: {accept: [application/pdf], maxSize: 1KiB}}}}"
+	w.publish("signed", "  activities:\n    - {id: sign, type: human, human: {title: Sign it, due: 1h, candidates: {users: ["+w.who.User+"]}, form: "+field+"}}\n  output: {scan: activities.sign.outputs.form.scan}\n")
+	w.publish("filed", "  input: "+field+"\n  activities:\n    - {id: a, type: set, outputs: {scan: inputs.scan}}\n  output: {scan: activities.a.outputs.scan}\n")
+	save := func(kind string, size int) map[string]any {
+		file, err := w.SaveFile(t.Context(), w.who, "contract.pdf", kind, make([]byte, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file.Value()
+	}
+	id := w.start("signed", nil)
+	w.waiting(id, "sign")
+	tasks, err := w.Tasks(t.Context(), w.who, engine.TaskFilter{Execution: &id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asForm := func(scan any) error {
+		_, err := w.CompleteTask(t.Context(), w.who, tasks.Items[0].ID, engine.Answer{Decision: "approved", Form: map[string]any{"scan": scan}})
+		return err
+	}
+	asInput := func(scan any) error {
+		_, err := w.Start(t.Context(), w.who, engine.StartRequest{Workflow: "filed", Input: map[string]any{"scan": scan}})
+		return err
+	}
+	for what, scan := range map[string]any{
+		"another type":  save("image/png", 10),
+		"too large":     save("application/pdf", 1025),
+		"an unknown id": map[string]any{"$file": uuid.NewString()},
+		"no id":         map[string]any{"$file": "contract.pdf"},
+		"no file":       map[string]any{"name": "contract.pdf"},
+	} {
+		for path, give := range map[string]func(any) error{"/form/scan": asForm, "/scan": asInput} {
+			var refusal *engine.Error
+			err := give(scan)
+			if !errors.As(err, &refusal) || refusal.Code != "invalid_input" || len(refusal.Problems) != 1 || refusal.Problems[0].Path != path {
+				t.Errorf("%s at %s: %v", what, path, err)
+			}
+		}
+	}
+	good := save("application/pdf", 1024)
+	lie := map[string]any{"$file": good["$file"], "name": "other.exe", "size": int64(3)}
+	w.must(asForm(lie))
+	w.must(asInput(lie))
+	other := w.latest("filed")[0].ID
+	for _, ended := range []uuid.UUID{id, other} {
+		scan := w.ends(ended, "completed").Output.(map[string]any)["scan"].(map[string]any)
+		if scan["name"] != "contract.pdf" || fmt.Sprint(scan["size"]) != "1024" || scan["type"] != "application/pdf" {
+			t.Errorf("%s holds %v", ended, scan)
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (r *runs) Start(ctx context.Context, who Who, request StartRequest) (Starte
 
 // startOnce starts an execution, or answers the one that the key started before.
 func (r *runs) startOnce(ctx context.Context, who Who, definition *store.Definition, request StartRequest, key *store.StartKey) (Started, error) {
-	start, err := r.prepare(who, definition, request)
+	start, err := r.prepare(ctx, who, definition, request)
 	if err != nil {
 		return Started{}, err
 	}
@@ -167,7 +167,7 @@ func (r *runs) StartBatch(ctx context.Context, who Who, workflow string, version
 
 // batchItem prepares one item; the flush is nil for one that its key started before.
 func (r *runs) batchItem(ctx context.Context, who Who, definition *store.Definition, item StartRequest) (uuid.UUID, *store.Loaded, *store.Flush, error) {
-	start, err := r.prepare(who, definition, item)
+	start, err := r.prepare(ctx, who, definition, item)
 	if err != nil {
 		return uuid.Nil, nil, nil, err
 	}
@@ -219,7 +219,7 @@ func (r *runs) startable(ctx context.Context, who Who, workflow string, version 
 }
 
 // prepare checks a request and makes the start of it.
-func (r *runs) prepare(who Who, definition *store.Definition, request StartRequest) (execution.Start, error) {
+func (r *runs) prepare(ctx context.Context, who Who, definition *store.Definition, request StartRequest) (execution.Start, error) {
 	none := execution.Start{}
 	if err := r.checkTexts(request); err != nil {
 		return none, err
@@ -232,6 +232,9 @@ func (r *runs) prepare(who Who, definition *store.Definition, request StartReque
 	}
 	input, err := checkedInput(definition, request.Input)
 	if err != nil {
+		return none, err
+	}
+	if input, err = r.inputFiles(ctx, who, definition, input); err != nil {
 		return none, err
 	}
 	startAt, err := r.startAt(request)
@@ -260,6 +263,18 @@ func checkedInput(definition *store.Definition, input any) (map[string]any, erro
 		return nil, Refuse("invalid_input", "the input of a workflow is an object")
 	}
 	return object, nil
+}
+
+// inputFiles checks the files of an input that fits its schema.
+func (r *runs) inputFiles(ctx context.Context, who Who, definition *store.Definition, input map[string]any) (map[string]any, error) {
+	whole, problems, err := namedFiles(ctx, r.q, who.Team, definition.Input, input)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, &Error{Code: "invalid_input", Message: "a file of the input is not accepted", Problems: problems}
+	}
+	return whole.(map[string]any), nil
 }
 
 func (r *runs) startAt(request StartRequest) (*time.Time, error) {

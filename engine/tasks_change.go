@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"weftline/engine/execution"
+	"weftline/engine/flow"
 	"weftline/engine/human"
 	"weftline/queries"
 )
@@ -23,6 +24,7 @@ type taskChange struct {
 	rules   human.Task
 	who     Who
 	now     time.Time
+	q       *queries.Queries  // of the transaction
 	message execution.Message // for the execution; the zero message is none
 }
 
@@ -51,7 +53,7 @@ func (d *desk) changeLocked(ctx context.Context, q *queries.Queries, who Who, id
 	if err != nil {
 		return row, false, fmt.Errorf("lock the task: %w", err)
 	}
-	t := &taskChange{row: row, rules: rulesOf(row), who: who, now: d.now()}
+	t := &taskChange{row: row, rules: rulesOf(row), who: who, now: d.now(), q: q}
 	if err := alter(t); err != nil {
 		return row, false, err
 	}
@@ -85,15 +87,18 @@ func (d *desk) tell(ctx context.Context, q *queries.Queries, t *taskChange) (boo
 // CompleteTask records an answer; the status tells whether it ended the task ("done") or was one of several
 // votes ("open"). Of answers given at once exactly one wins, the others are refused with conflict.
 func (d *desk) CompleteTask(ctx context.Context, who Who, id uuid.UUID, answer Answer) (string, error) {
-	row, err := d.change(ctx, who, id, func(t *taskChange) error { return t.decide(answer) })
+	row, err := d.change(ctx, who, id, func(t *taskChange) error { return t.decide(ctx, answer) })
 	return row.Status, err
 }
 
-func (t *taskChange) decide(answer Answer) error {
+func (t *taskChange) decide(ctx context.Context, answer Answer) error {
 	given := human.Answer{Outcome: answer.Decision, Form: answer.Form, Comment: strings.TrimSpace(answer.Comment)}
 	ends, refusal := human.Decide(t.rules, personOf(t.who), given, t.now)
 	if refusal != nil {
 		return refused(refusal)
+	}
+	if err := t.nameFiles(ctx, &given); err != nil {
+		return err
 	}
 	shown := execution.ShownBySchema(t.form(), given.Form)
 	decision := Decision{By: t.who.User, Decision: given.Outcome, Form: given.Form, Comment: given.Comment, At: t.now}
@@ -112,6 +117,26 @@ func (t *taskChange) decide(answer Answer) error {
 		Task: t.row.ID, Activity: t.row.Activity, Item: t.row.Item, By: t.who.User, Outcome: given.Outcome,
 		Form: given.Form, Shown: shown, Comment: given.Comment, At: t.now, Decides: ends}
 	return t.note(kind, given.Outcome)
+}
+
+// nameFiles checks the files of an answer that fits its form.
+func (t *taskChange) nameFiles(ctx context.Context, given *human.Answer) error {
+	if given.Form == nil || !flow.MarksFiles(t.form()) {
+		return nil
+	}
+	schema, err := flow.NewSchema(t.form())
+	if err != nil {
+		return fmt.Errorf("the schema of the task's form: %w", err)
+	}
+	whole, problems, err := namedFiles(ctx, t.q, t.who.Team, schema, given.Form)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return &Error{Code: "invalid_input", Message: "a file of the form is not accepted", Problems: inForm(problems)}
+	}
+	given.Form = whole
+	return nil
 }
 
 // ClaimTask takes a task.

@@ -29,11 +29,16 @@ func formCheck(form []byte) func(any) []flow.Problem {
 			return []flow.Problem{{Path: "/form", Code: "E420", Severity: "error", Message: "the schema of this form is not valid: " + err.Error()}}
 		}
 		_, problems := schema.Check(value)
-		for i := range problems {
-			problems[i].Path = "/form" + problems[i].Path
-		}
-		return problems
+		return inForm(problems)
 	}
+}
+
+// inForm makes problems of a form point into the answer.
+func inForm(problems []flow.Problem) []flow.Problem {
+	for i := range problems {
+		problems[i].Path = "/form" + problems[i].Path
+	}
+	return problems
 }
 
 // withoutMasked is a half-filled form without the fields of which people may see only a mask.

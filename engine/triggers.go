@@ -41,7 +41,7 @@ type opening struct {
 
 // open prepares an execution without writing anything.
 func (r *runs) open(ctx context.Context, who Who, definition *store.Definition, request StartRequest, key *store.StartKey) (*opening, error) {
-	start, err := r.prepare(who, definition, request)
+	start, err := r.prepare(ctx, who, definition, request)
 	if err != nil {
 		return nil, err
 	}

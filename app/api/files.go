@@ -34,14 +34,15 @@ func firstPart(c *fiber.Ctx) (name, kind string, content []byte, err error) {
 	}
 	for _, field := range slices.Sorted(maps.Keys(form.File)) {
 		if parts := form.File[field]; len(parts) > 0 {
-			content, err := readPart(parts[0])
+			content, err := ReadPart(parts[0])
 			return parts[0].Filename, parts[0].Header.Get(fiber.HeaderContentType), content, err
 		}
 	}
 	return "", "", nil, engine.Refuse("bad_request", "the form holds no file")
 }
 
-func readPart(part *multipart.FileHeader) ([]byte, error) {
+// ReadPart reads a file of a form.
+func ReadPart(part *multipart.FileHeader) ([]byte, error) {
 	file, err := part.Open()
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func (p *Pages) Routes() []Route {
 		{Method: get, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: p.tests},
 		{Method: post, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: p.runTests},
 		{Method: get, Path: "/workflows/:name/run", Needs: auth.Read, Handle: p.runForm},
-		{Method: post, Path: "/workflows/:name/run", Needs: auth.Run, Handle: p.run},
+		{Method: post, Path: "/workflows/:name/run", Needs: auth.Run, Handle: p.run, MaxBody: formMax},
 
 		{Method: get, Path: "/reviews", Needs: auth.Read, Handle: p.proposalList},
 		{Method: get, Path: "/workflows/:name/proposals/:number", Needs: auth.Read, Handle: p.proposal},
@@ -50,7 +50,7 @@ func (p *Pages) Routes() []Route {
 
 		{Method: get, Path: "/tasks", Needs: auth.Read, Handle: p.tasks},
 		{Method: get, Path: "/tasks/:id", Needs: auth.Read, Handle: p.task},
-		{Method: post, Path: "/tasks/:id", Needs: auth.Decide, Handle: p.answerTask},
+		{Method: post, Path: "/tasks/:id", Needs: auth.Decide, Handle: p.answerTask, MaxBody: formMax},
 		{Method: post, Path: "/tasks/:id/claim", Needs: auth.Decide, Handle: p.claimTask},
 		{Method: post, Path: "/tasks/:id/unclaim", Needs: auth.Decide, Handle: p.unclaimTask},
 

@@ -72,11 +72,11 @@ func (p *Pages) run(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	typed, err := posted(c)
+	typed, refused, err := p.postedFiles(c, what.schema)
 	if err != nil {
 		return err
 	}
-	try := runTry{typed: typed, asJSON: typed.Get(run.AsField) == "json", key: typed.Get(run.KeyField)}
+	try := runTry{typed: typed, problems: refused, asJSON: typed.Get(run.AsField) == "json", key: typed.Get(run.KeyField)}
 	if typed.Get(run.SwitchField) != "" {
 		return p.showRun(c, what, switched(what.schema, try))
 	}
@@ -84,8 +84,7 @@ func (p *Pages) run(c *fiber.Ctx) error {
 		return p.showRun(c, what, try)
 	}
 	input, problems := inputOf(what.schema, try)
-	if len(problems) > 0 {
-		try.problems = problems
+	if try.problems = append(try.problems, problems...); len(try.problems) > 0 {
 		c.Status(fiber.StatusUnprocessableEntity)
 		return p.showRun(c, what, try)
 	}

@@ -70,6 +70,7 @@ func taskView(task engine.Task, me string) taskview.View {
 	} else {
 		view.DataJSON = indented(task.Data)
 	}
+	view.Files = ui.FilesIn(task.Data)
 	for _, event := range task.History {
 		view.History = append(view.History, taskview.Entry{At: event.At, Text: taskview.Sentence(event.Kind, event.By, event.Text)})
 	}
@@ -104,7 +105,7 @@ func decisions(task engine.Task, title string) []taskview.Decision {
 	for i, decision := range task.Decisions {
 		list[i] = taskview.Decision{
 			Task: title, By: decision.By, Outcome: decision.Decision, Comment: decision.Comment,
-			Form: indented(decision.Form), At: decision.At,
+			Form: indented(decision.Form), Files: ui.FilesIn(decision.Form), At: decision.At,
 		}
 	}
 	return list
@@ -128,16 +129,17 @@ func (p *Pages) answerTask(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	typed, err := posted(c)
+	typed, problems, err := p.postedFiles(c, task.Form)
 	if err != nil {
 		return err
 	}
 	if form.Edit(task.Form, typed) {
-		return p.showTask(c, task, taskTry{typed: typed})
+		return p.showTask(c, task, taskTry{typed: typed, problems: problems})
 	}
 	answer := engine.Answer{Decision: typed.Get("decision"), Comment: strings.TrimSpace(typed.Get("comment"))}
 	if task.Form != nil {
-		value, problems := form.Parse(task.Form, typed)
+		value, unread := form.Parse(task.Form, typed)
+		problems = append(problems, unread...)
 		if len(problems) > 0 {
 			return p.refusedTask(c, task, taskTry{typed: typed, problems: problems}, fiber.StatusUnprocessableEntity)
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/wneessen/go-mail"
+
+	"weftline/engine/flow"
 )
 
 // emailInputs are the inputs of a mail, checked.
@@ -85,14 +87,14 @@ func (in *emailInputs) readAttachments(given any) error {
 		fields, _ := one.(map[string]any)
 		name, _ := fields["name"].(string)
 		kind, _ := fields["type"].(string)
-		if id, ok := fileID(fields); ok && name == "" { // it has its own
+		if id, ok := flow.FileID(fields); ok && name == "" { // it has its own
 			in.attachments = append(in.attachments, attachment{file: id})
 			continue
 		}
 		if name == "" || path.Base(name) != name || strings.ContainsAny(name, "\r\n\x00") {
 			return fmt.Errorf("attachments[%d] needs a name, without a folder", i)
 		}
-		if id, ok := fileID(fields); ok {
+		if id, ok := flow.FileID(fields); ok {
 			in.attachments = append(in.attachments, attachment{name: name, kind: kind, file: id})
 			continue
 		}

@@ -23,16 +23,6 @@ var ErrNoFile = errors.New("no such file")
 // KeepFiles says where files are kept. It is called before the registry is used.
 func (r *Registry) KeepFiles(files Files) { r.files = files }
 
-// FileKey is the key of a value that stands for a file.
-const FileKey = "$file"
-
-// fileID is the id in a value that stands for a file; ok is false when it stands for none.
-func fileID(value any) (id string, ok bool) {
-	object, _ := value.(map[string]any)
-	id, ok = object[FileKey].(string)
-	return id, ok
-}
-
 // load reads the file that a value stands for.
 func (c Call) load(ctx context.Context, id string) (name, kind string, content []byte, err error) {
 	if c.files == nil {

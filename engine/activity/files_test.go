@@ -3,6 +3,7 @@ package activity_test
 import (
 	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -21,6 +22,8 @@ type shelf struct {
 	mu    sync.Mutex
 	team  string
 	files map[string][3]string // name, kind, content
+
+	broken bool // nothing more can be kept
 }
 
 func (s *shelf) Most() int64 { return 1 << 20 }
@@ -28,6 +31,9 @@ func (s *shelf) Most() int64 { return 1 << 20 }
 func (s *shelf) Save(_ context.Context, team, name, kind string, content []byte) (map[string]any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.broken {
+		return nil, errors.New("no room")
+	}
 	id := fmt.Sprintf("file-%d", len(s.files))
 	s.files[id] = [3]string{name, kind, string(content)}
 	return map[string]any{"$file": id, "name": name, "size": int64(len(content))}, nil
@@ -154,5 +160,42 @@ func TestLinesOfALogAreMasked(t *testing.T) {
 		Log:   func(_, line string) { lines = append(lines, line) }}))
 	if len(lines) != 1 || lines[0] != "the key is ***" {
 		t.Errorf("lines %q", lines)
+	}
+}
+
+// TestRowsMayBeKeptAsAFile: of a query, within the limits of files, before what the query did is committed.
+func TestRowsMayBeKeptAsAFile(t *testing.T) {
+	db := warehouse(t)
+	registry, files := withFiles("sql", newSQL(t))
+	registry.Connect(func(context.Context, string, string, string) (activity.Connection, error) { return db, nil })
+	run := func(input map[string]any) activity.Outcome {
+		t.Helper()
+		input["connection"], input["saveAs"] = "warehouse", "file"
+		return registry.Run(t.Context(), activity.Call{Type: "sql", Team: "t", Input: input})
+	}
+	got := result(t, run(map[string]any{"query": "select n as id, 'a\"' || n as name, null as gone from generate_series(1, 2) n"}))
+	file, _ := got["file"].(map[string]any)
+	id, _ := file["$file"].(string)
+	want := [3]string{"rows.json", "application/json", `[
+{"gone":null,"id":1,"name":"a\"1"},
+{"gone":null,"id":2,"name":"a\"2"}
+]
+`}
+	if files.files[id] != want || got["rows"] != nil || got["rowsAffected"] != int64(2) || len(got["columns"].([]any)) != 3 {
+		t.Errorf("result %v, kept %q", got, files.files[id])
+	}
+	empty := result(t, run(map[string]any{"query": "select 1 as one where false"}))
+	if kept := files.files[empty["file"].(map[string]any)["$file"].(string)]; kept[2] != "[]\n" {
+		t.Errorf("no rows are kept as %q", kept[2])
+	}
+	wantError(t, run(map[string]any{"query": "create table t (n int)", "mode": "exec"}), "input.invalid", "only the mode query")
+	wantError(t, run(map[string]any{"query": "select generate_series(1, 3) as n", "maxRows": int64(2)}), "output.too_large", "more than 2 rows")
+	wantError(t, run(map[string]any{"query": "select repeat('x', 2000000) as n"}), "output.too_large", "larger than the limit")
+
+	result(t, statement(t, db, map[string]any{"query": "create table taken (n int)", "mode": "exec"}))
+	files.broken = true
+	wantError(t, run(map[string]any{"query": "insert into taken values (1) returning n"}), "engine.files")
+	if left := result(t, statement(t, db, map[string]any{"query": "select n from taken"}))["rows"].([]any); len(left) != 0 {
+		t.Errorf("the file was not kept, but %v is committed", left)
 	}
 }

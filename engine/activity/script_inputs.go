@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"weftline/engine/flow"
 )
 
 // scriptInputs are the inputs of a script, checked.
@@ -106,7 +108,7 @@ func (in *scriptInputs) readFiles(given any) error {
 		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.Contains(name, "\x00") {
 			return fmt.Errorf("files: %q is no name within the script's folder", name)
 		}
-		if id, ok := fileID(value); ok {
+		if id, ok := flow.FileID(value); ok {
 			in.stored[name] = id
 			continue
 		}

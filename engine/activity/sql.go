@@ -58,7 +58,7 @@ func (s *SQL) Run(ctx context.Context, call Call) Outcome {
 		return s.failed(ctx, inputs, err)
 	}
 	defer closeSession(session)
-	value, err := s.run(ctx, session, inputs)
+	value, err := s.run(ctx, session, inputs, call)
 	if err != nil {
 		return s.failed(ctx, inputs, err)
 	}
@@ -126,21 +126,21 @@ func (c Connection) sqlConfig(egress Egress) (*pgconn.Config, error) {
 
 // run prepares the statement once and runs it once or for each set of parameters. A query and a batch happen
 // wholly or not at all; a single exec needs no transaction, and some statements refuse one.
-func (s *SQL) run(ctx context.Context, session *pgconn.PgConn, inputs sqlInputs) (any, error) {
+func (s *SQL) run(ctx context.Context, session *pgconn.PgConn, inputs sqlInputs, call Call) (any, error) {
 	if inputs.mode == "exec" {
-		return s.statement(ctx, session, inputs)
+		return s.statement(ctx, session, inputs, call)
 	}
 	if err := session.Exec(ctx, "begin").Close(); err != nil {
 		return nil, err
 	}
-	value, err := s.statement(ctx, session, inputs)
+	value, err := s.statement(ctx, session, inputs, call)
 	if err != nil {
 		return nil, err // closing the session rolls back
 	}
 	return value, session.Exec(ctx, "commit").Close()
 }
 
-func (s *SQL) statement(ctx context.Context, session *pgconn.PgConn, inputs sqlInputs) (any, error) {
+func (s *SQL) statement(ctx context.Context, session *pgconn.PgConn, inputs sqlInputs, call Call) (any, error) {
 	statement, err := session.Prepare(ctx, "", inputs.text, nil)
 	if err != nil {
 		return nil, err
@@ -154,12 +154,10 @@ func (s *SQL) statement(ctx context.Context, session *pgconn.PgConn, inputs sqlI
 		}
 		reader := session.ExecPrepared(ctx, "", values, nil, nil)
 		if inputs.mode == "query" {
-			rows, columns, err := s.read(reader, inputs.maxRows)
-			if err != nil {
+			if err := s.answerRows(ctx, reader, inputs, call, answer); err != nil {
 				_, _ = reader.Close() // err says more
 				return nil, err
 			}
-			answer["rows"], answer["columns"] = rows, columns
 		}
 		tag, err := reader.Close()
 		if err != nil {
@@ -188,11 +186,14 @@ func (s *SQL) failed(ctx context.Context, inputs sqlInputs, err error) Outcome {
 	var refusal *sqlRefusal
 	var address *refusedAddress
 	var answer *pgconn.PgError
+	var unkept *fileNotKept
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fail("timeout.attempt", classExternal, nil, "%s did not answer in time", inputs.connection)
 	case ctx.Err() != nil:
 		return fail("cancelled", classActivity, nil, "the statement was cancelled")
+	case errors.As(err, &unkept):
+		return unkept.outcome
 	case errors.As(err, &refusal):
 		return fail(refusal.kind, classActivity, nil, "%s", refusal.message)
 	case errors.As(err, &address):

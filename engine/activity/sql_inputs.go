@@ -17,6 +17,7 @@ type sqlInputs struct {
 	connection, mode, text string
 	sets                   [][]any
 	maxRows                int64
+	toFile                 bool // the rows are kept as a file
 }
 
 func readSQLInputs(given any) (in sqlInputs, err error) {
@@ -32,8 +33,8 @@ func readSQLInputs(given any) (in sqlInputs, err error) {
 	if in.maxRows, _ = inputs["maxRows"].(int64); in.maxRows == 0 {
 		in.maxRows = defaultMaxRows
 	}
-	if saveAs := inputs["saveAs"]; saveAs != nil && saveAs != "body" {
-		return in, fmt.Errorf("saveAs: rows can be had as body only")
+	if in.toFile, err = readSaveAs(inputs["saveAs"], in.mode); err != nil {
+		return in, err
 	}
 	names, text := numberParameters(query)
 	in.text = text
@@ -54,6 +55,18 @@ func readSQLInputs(given any) (in sqlInputs, err error) {
 		in.sets = append(in.sets, set)
 	}
 	return in, nil
+}
+
+func readSaveAs(given any, mode string) (toFile bool, err error) {
+	switch {
+	case given == nil || given == "body":
+		return false, nil
+	case given != "file":
+		return false, fmt.Errorf("saveAs is body or file, not %v", given)
+	case mode != "query":
+		return false, fmt.Errorf("saveAs: file keeps rows, which only the mode query has, not %s", mode)
+	}
+	return true, nil
 }
 
 // parameterSet puts values into the order of $1, $2, …

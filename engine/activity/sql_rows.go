@@ -1,8 +1,12 @@
 package activity
 
 import (
+	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -13,29 +17,98 @@ import (
 	"weftline/engine/expr"
 )
 
-// read takes all rows as {column: value}, and the columns as [{name, type}]. More rows than most is a failure,
-// since a part of an answer looks like the whole of one.
-func (s *SQL) read(reader *pgconn.ResultReader, most int64) (rows, columns []any, err error) {
+// answerRows puts the rows of a query into the answer, or their file. The file is kept before the transaction
+// ends: a statement that changed something does not lose what it gave.
+func (s *SQL) answerRows(ctx context.Context, reader *pgconn.ResultReader, inputs sqlInputs, call Call, answer map[string]any) (err error) {
+	if !inputs.toFile {
+		rows := []any{}
+		answer["columns"], err = s.read(reader, inputs.maxRows, s.maxOutput, func(row map[string]any) error {
+			rows = append(rows, row)
+			return nil
+		})
+		answer["rows"] = rows
+		return err
+	}
+	most := s.maxOutput
+	if call.files != nil {
+		most = call.files.Most()
+	}
+	list := rowList{most: most}
+	if answer["columns"], err = s.read(reader, inputs.maxRows, most, list.add); err != nil {
+		return err
+	}
+	file, failed := call.save(ctx, "rows.json", "application/json", list.content())
+	if failed != nil {
+		return &fileNotKept{*failed}
+	}
+	answer["rows"], answer["file"] = nil, file
+	return nil
+}
+
+// fileNotKept carries what became of an attempt to keep a file.
+type fileNotKept struct{ outcome Outcome }
+
+func (e *fileNotKept) Error() string { return e.outcome.Err.Message }
+
+// rowList is rows as a JSON list, one a line.
+type rowList struct {
+	text bytes.Buffer
+	most int64 // bytes
+}
+
+func (l *rowList) add(row map[string]any) error {
+	line, err := json.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("write a row as JSON: %w", err)
+	}
+	separator := ",\n"
+	if l.text.Len() == 0 {
+		separator = "[\n"
+	}
+	l.text.WriteString(separator)
+	l.text.Write(line)
+	if int64(l.text.Len()) > l.most {
+		return tooManyBytes(l.most)
+	}
+	return nil
+}
+
+func (l *rowList) content() []byte {
+	if l.text.Len() == 0 {
+		return []byte("[]\n")
+	}
+	l.text.WriteString("\n]\n")
+	return l.text.Bytes()
+}
+
+func tooManyBytes(most int64) error {
+	return refuseSQL("output.too_large", "the rows are larger than the limit of %d bytes", most)
+}
+
+// read gives all rows as {column: value} to keep, and answers the columns as [{name, type}]. More rows than
+// maxRows, or more bytes than maxBytes, is a failure, since a part of an answer looks like the whole of one.
+func (s *SQL) read(reader *pgconn.ResultReader, maxRows, maxBytes int64, keep func(row map[string]any) error) (columns []any, err error) {
 	fields := reader.FieldDescriptions()
 	if columns, err = s.columns(fields); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	rows = []any{}
-	size := int64(0)
+	count, size := int64(0), int64(0)
 	for reader.NextRow() {
-		if int64(len(rows)) == most {
-			return nil, nil, refuseSQL("output.too_large", "the query gives more than %d rows; narrow it, or raise maxRows", most)
+		if count++; count > maxRows {
+			return nil, refuseSQL("output.too_large", "the query gives more than %d rows; narrow it, or raise maxRows", maxRows)
 		}
 		row := make(map[string]any, len(fields))
 		for i, content := range reader.Values() {
-			if size += int64(len(content)); size > s.maxOutput {
-				return nil, nil, refuseSQL("output.too_large", "the rows are larger than the limit of %d bytes", s.maxOutput)
+			if size += int64(len(content)); size > maxBytes {
+				return nil, tooManyBytes(maxBytes)
 			}
 			row[fields[i].Name] = s.value(fields[i].DataTypeOID, content)
 		}
-		rows = append(rows, row)
+		if err := keep(row); err != nil {
+			return nil, err
+		}
 	}
-	return rows, columns, nil // reader.Close answers the fault that ended it
+	return columns, nil // reader.Close answers the fault that ended it
 }
 
 func (s *SQL) columns(fields []pgconn.FieldDescription) ([]any, error) {

@@ -35,6 +35,9 @@ func compileSchema(source map[string]any) (*Schema, error) {
 	if err != nil {
 		return nil, schemaProblem(err)
 	}
+	if err := checkFileMarks(source, nil); err != nil {
+		return nil, err
+	}
 	return &Schema{Source: source, compiled: compiled}, nil
 }
 

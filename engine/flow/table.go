@@ -18,7 +18,7 @@ var metadataObject = &object{title: "Metadata", doc: "Name and description.", fi
 }}
 
 var specObject = &object{title: "Spec", doc: "Inputs, triggers, policies and activities.", fields: []field{
-	f("input", jsonSchema, "JSON Schema 2020-12 of the input. Defaults are applied; x-sensitive: true encrypts and masks a value.").or("no input").
+	f("input", jsonSchema, "JSON Schema 2020-12 of the input. Defaults are applied; x-sensitive: true encrypts and masks a value, x-file marks a file.").or("no input").
 		such(map[string]any{"type": "object", "required": []any{"amount"}, "properties": map[string]any{"amount": map[string]any{"type": "number"}}}),
 	f("variables", namedOf(value), "Values computed once at the start from inputs, vars, trigger and execution; read as vars.<name>.").such(map[string]any{"api": "https://shop.internal"}),
 	f("defaults", group(defaultsObject), "Inputs that all activities of a type begin with."),

@@ -68,7 +68,7 @@ var sqlObject = &object{title: "SQL", doc: "Runs SQL on a named connection.", fi
 	f("params", value, "A map for :name, a list for $1.").such(map[string]any{"day": "${{ inputs.day }}"}),
 	f("mode", oneOfWords("query", "exec", "batch"), "What comes back: rows, a count, or counts.").or("query"),
 	f("maxRows", integer(1, 1_000_000), "Most rows.").or("1000"),
-	f("saveAs", oneOfWords("body", "file"), "Where the rows go.").or("body"),
+	f("saveAs", oneOfWords("body", "file"), "Where the rows go; file keeps those of a query as JSON.").or("body"),
 }}
 
 var emailObject = &object{title: "Email", doc: "Sends a mail.", fields: []field{
@@ -111,7 +111,7 @@ var humanObject = &object{title: "Human task", doc: "A task for a person.", fiel
 	f("notActor", boolean, "Not the person who started the execution.").or("false"),
 	f("notSameAs", listOf(identifier), "Not the people who decided these tasks."),
 	f("outcomes", someOf(outcome, 1, 20), "The answers; the first is the good one.").or("[approved, rejected]").such([]any{"approved", "rejected"}),
-	f("form", jsonSchema, "JSON Schema of a form to fill in."),
+	f("form", jsonSchema, "JSON Schema of a form to fill in; x-file marks a file to choose."),
 	f("due", moment, "When the task expires.").or("never").such("2d"),
 	f("onDue", identifier, "Outcome when it expires.").or("expired"),
 	f("remind", listOf(duration), "Reminders, counted from the creation.").such([]any{"1h"}),

@@ -20,6 +20,7 @@ type Detail struct {
 	Outcome               string
 	Error                 *ErrorView
 	Input, Output         string
+	Files                 []ui.File // in its input and output
 	Items                 []ItemRow
 	MoreItems             int
 	Link, LinkURL         string
@@ -52,6 +53,7 @@ func (b builder) detail(id string) Detail {
 	}
 	view.Outcome = detail.Outcome
 	view.Input, view.Output = indented(detail.Input), indented(detail.Output)
+	view.Files = ui.FilesIn([]any{detail.Input, detail.Output})
 	view.Error = errorView(detail.Error)
 	if view.Error != nil && detail.Status == "retrying" {
 		view.Error.Advice = "" // the next attempt comes by itself

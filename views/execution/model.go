@@ -55,6 +55,7 @@ type View struct {
 	Events                     []EventRow
 	EarlierEvents              int // left out of the list
 	Input, Output, Variables   string
+	Files                      []ui.File // that its input, outputs and activities hold
 	Definition                 string
 	States                     map[string]NodeState
 	Actions                    Actions
@@ -100,11 +101,23 @@ func Build(f Facts) View {
 		Definition: f.Definition, States: b.states(), Actions: b.actions(),
 	}
 	v.Detail = b.detail(b.selected())
+	v.Files = b.files()
 	v.EarlierEvents = int(d.LastSeq) - len(v.Events)
 	if len(d.Variables) > 0 {
 		v.Variables = indented(d.Variables)
 	}
 	return v
+}
+
+// files are what the execution was given and made, in the order of the definition.
+func (b builder) files() []ui.File {
+	held := []any{b.Facts.Detail.Input}
+	for _, activity := range b.Activities {
+		if detail, reached := b.activity(activity.ID); reached {
+			held = append(held, detail.Output)
+		}
+	}
+	return ui.FilesIn(append(held, b.Facts.Detail.Output))
 }
 
 // Short is an execution's id as people tell it apart: its end, since ids begin with their time.

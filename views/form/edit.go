@@ -5,16 +5,19 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"weftline/engine/flow"
 )
 
-// Names of the buttons that change a list; their value is a pointer.
+// Names of the buttons that change a form; their value is a pointer.
 const (
 	AddRow    = "_add"    // of the list
 	RemoveRow = "_remove" // of the row
+	TakeBack  = "_clear"  // of a file that was chosen
 )
 
-// Edit applies a pressed add or remove button to what was typed and reports whether there was one. Nothing
-// that was typed is lost but the removed row.
+// Edit applies a pressed button that changes the form to what was typed and reports whether there was one.
+// Nothing that was typed is lost but the removed row or file.
 func Edit(source map[string]any, typed url.Values) bool {
 	if list := typed.Get(AddRow); list != "" {
 		addRow(source, typed, list)
@@ -24,7 +27,20 @@ func Edit(source map[string]any, typed url.Values) bool {
 		removeRow(typed, row)
 		return true
 	}
+	if file := typed.Get(TakeBack); file != "" {
+		typed.Del(file)
+		return true
+	}
 	return false
+}
+
+// FileRule is the rule of the file field that a pointer names; ok is false when it names none.
+func FileRule(source map[string]any, pointer string) (rule flow.FileRule, ok bool) {
+	s, found := at(newSchema(source), pointer)
+	if !found {
+		return flow.FileRule{}, false
+	}
+	return flow.FileRuleOf(s.node)
 }
 
 func addRow(source map[string]any, typed url.Values, list string) {

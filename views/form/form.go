@@ -3,10 +3,12 @@ package form
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"weftline/engine/flow"
+	"weftline/views/ui"
 )
 
 // Form is a JSON Schema as fields, filled with what was typed.
@@ -35,6 +37,8 @@ type Field struct {
 	Error    string
 	Fields   []Field // of an object; the rows of a list
 	Row      bool    // a row of a list: it can be removed
+	File     ui.File // what a file field holds; no Name = nothing yet
+	Accept   string  // of a file field, as browsers read it
 }
 
 // Option is one choice; Value is the JSON of what it stands for.
@@ -92,6 +96,12 @@ func (b *builder) field(s schema, pointer, label string) Field {
 		field.Fields = b.fields(s, pointer)
 	case KindList:
 		field.Fields = b.rows(s, pointer, label)
+	case KindFile:
+		rule, _ := flow.FileRuleOf(s.node)
+		field.Accept = strings.Join(rule.Accept, ",")
+		if value, err := Decode(field.Value); err == nil {
+			field.File, _ = ui.FileOf(value)
+		}
 	}
 	return field
 }
@@ -147,8 +157,11 @@ func help(s schema) string {
 	if pattern := s.text("pattern"); pattern != "" {
 		parts = append(parts, "Must match "+pattern)
 	}
-	if s.kind() == KindDateTime {
+	switch s.kind() {
+	case KindDateTime:
 		parts = append(parts, "In UTC")
+	case KindFile:
+		parts = append(parts, fileBounds(s)...)
 	}
 	return strings.Join(parts, ". ")
 }
@@ -175,6 +188,32 @@ func bounds(s schema) []string {
 		parts = append(parts, "Less than "+high)
 	}
 	return parts
+}
+
+func fileBounds(s schema) (parts []string) {
+	rule, _ := flow.FileRuleOf(s.node)
+	if len(rule.Accept) > 0 {
+		parts = append(parts, strings.Join(rule.Accept, " or "))
+	}
+	if rule.MaxSize > 0 {
+		parts = append(parts, "At most "+ui.Bytes(rule.MaxSize))
+	}
+	return parts
+}
+
+// TakesFiles reports whether the form has a field for a file, so that it must be sent in parts.
+func (f Form) TakesFiles() bool { return takesFiles(f.Fields) }
+
+func takesFiles(fields []Field) bool {
+	return slices.ContainsFunc(fields, func(field Field) bool { return field.Kind == KindFile || takesFiles(field.Fields) })
+}
+
+// Encoding is how a browser sends the form.
+func (f Form) Encoding() string {
+	if f.TakesFiles() {
+		return "multipart/form-data"
+	}
+	return "application/x-www-form-urlencoded"
 }
 
 func example(s schema) string {

@@ -156,3 +156,28 @@ func has(problems []flow.Problem, path string) bool {
 	}
 	return false
 }
+
+// TestAFileFieldHoldsWhatStandsForTheFile: filled and parsed it is the same value; taking it back leaves nothing.
+func TestAFileFieldHoldsWhatStandsForTheFile(t *testing.T) {
+	schema := parseJSON(t, `{"type": "object", "required": ["scan"], "properties": {"scan": {"type": "object", "x-file": {"accept": ["image/*", "application/pdf"], "maxSize": "2MiB"}}}}`)
+	value := parseJSON(t, `{"scan": {"$file": "7", "name": "scan.png", "size": 2048}}`)
+	typed := Fill(schema, value)
+	if got, problems := Parse(schema, typed); len(problems) > 0 || !reflect.DeepEqual(got, value) {
+		t.Errorf("parsed %v, %v", got, problems)
+	}
+	form := Build(schema, typed, nil)
+	field := form.Fields[0]
+	if !form.TakesFiles() || field.File.Name != "scan.png" || field.File.Size != "2 KiB" || field.Accept != "image/*,application/pdf" || field.Help != "image/* or application/pdf. At most 2.0 MiB" {
+		t.Errorf("field %+v", field)
+	}
+	if _, known := FileRule(schema, "/other"); known {
+		t.Error("a field that is not there is a file")
+	}
+	typed.Set(TakeBack, "/scan")
+	if !Edit(schema, typed) || typed.Get("/scan") != "" {
+		t.Errorf("taken back, but %v", typed)
+	}
+	if _, problems := Parse(schema, typed); len(problems) != 1 || problems[0].Message != "Choose a file" {
+		t.Errorf("problems %+v", problems)
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"weftline/engine/flow"
 )
 
 // schema is a JSON Schema object with its local references resolved against root.
@@ -187,7 +189,7 @@ func options(values []any, titles []string) []Option {
 		if titles != nil && titles[i] != "" {
 			label = titles[i]
 		}
-		list[i] = Option{Value: encode(value), Label: label}
+		list[i] = Option{Value: Encode(value), Label: label}
 	}
 	return list
 }
@@ -208,12 +210,16 @@ const (
 	KindTime     = "time"
 	KindObject   = "object"
 	KindList     = "list"
+	KindFile     = "file"
 	KindJSON     = "json" // whatever no other field can hold
 )
 
 const longText = 200 // a text that may be longer than this gets several lines
 
 func (s schema) kind() string {
+	if _, ok := flow.FileRuleOf(s.node); ok {
+		return KindFile
+	}
 	if len(s.choices()) > 0 {
 		return KindChoice
 	}

@@ -49,7 +49,7 @@ func (p *parser) value(s schema, pointer string, required bool) (any, bool) {
 	text := p.typed.Get(pointer)
 	if strings.TrimSpace(text) == "" {
 		if required {
-			p.complain(pointer, "Fill this in")
+			p.complain(pointer, missing(s.kind()))
 		}
 		return nil, false
 	}
@@ -59,6 +59,13 @@ func (p *parser) value(s schema, pointer string, required bool) (any, bool) {
 		return nil, false
 	}
 	return value, true
+}
+
+func missing(kind string) string {
+	if kind == KindFile {
+		return "Choose a file"
+	}
+	return "Fill this in"
 }
 
 // group is an object; an optional one in which nothing was typed is absent, complaints and all.
@@ -110,7 +117,7 @@ func scalar(kind, text string) (any, error) {
 			text += ":00"
 		}
 		return text + "Z", nil
-	case KindChoice, KindJSON:
+	case KindChoice, KindFile, KindJSON:
 		return Decode(text)
 	default:
 		return text, nil
@@ -217,9 +224,9 @@ func fill(typed url.Values, s schema, value any, pointer string) {
 		}
 	case KindList:
 		fillList(typed, s, value, pointer)
-	case KindChoice, KindJSON:
+	case KindChoice, KindFile, KindJSON:
 		if value != nil {
-			typed.Set(pointer, encode(value))
+			typed.Set(pointer, Encode(value))
 		}
 	case KindDateTime:
 		typed.Set(pointer, typedInstant(value))
@@ -253,8 +260,8 @@ func typedInstant(value any) string {
 	return t.UTC().Format("2006-01-02T15:04:05")
 }
 
-// encode is compact JSON of a value that came from JSON or YAML.
-func encode(value any) string {
+// Encode is compact JSON of a value that came from JSON or YAML.
+func Encode(value any) string {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return ""
@@ -267,7 +274,7 @@ func show(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-	return encode(value)
+	return Encode(value)
 }
 
 func toFloat(value any) (float64, bool) {

@@ -11,6 +11,7 @@ import (
 
 	"weftline/views/form"
 	"weftline/views/state"
+	"weftline/views/ui"
 )
 
 // View is the page.
@@ -34,6 +35,7 @@ type View struct {
 	Quorum                    int
 	Data                      []Datum
 	DataJSON                  string
+	Files                     []ui.File // in what it is about
 	Decisions                 []Decision
 	Before                    []Decision // decided earlier in the same execution
 	History                   []Entry
@@ -55,6 +57,7 @@ type Datum struct {
 // Decision is an answer that was given.
 type Decision struct {
 	Task, By, Outcome, Comment, Form string
+	Files                            []ui.File // in the form
 	At                               time.Time
 }
 
