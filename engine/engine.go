@@ -262,6 +262,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		loops.Wait()
 	}()
 	loops.Go(func() { e.timers.Run(ctx) })
+	loops.Go(func() { e.timers.Tidy(ctx) })
 	loops.Go(func() { e.gauge.run(ctx) })
 	loops.Go(func() { e.ticks.Run(ctx) })
 	loops.Go(func() { e.identity.sweepAlways(ctx, e.options.Log) })

@@ -5,7 +5,6 @@ package timer
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,42 +23,36 @@ type Loop struct {
 	Log   *slog.Logger
 	Woken func([]uuid.UUID) // told after the wake-up was committed
 
-	nudge chan struct{}
-	until atomic.Int64 // when it looks next, in nanoseconds since 1970 by the process's clock
+	next *alarm
 }
 
 // New makes a loop.
 func New(s *store.Store, log *slog.Logger, woken func([]uuid.UUID)) *Loop {
-	return &Loop{Store: s, Log: log, Woken: woken, nudge: make(chan struct{}, 1)}
+	return &Loop{Store: s, Log: log, Woken: woken, next: newAlarm()}
 }
 
 // Nudge says that a timer was set that is due after wait.
-func (l *Loop) Nudge(wait time.Duration) {
-	if time.Now().Add(wait).UnixNano() >= l.until.Load() {
-		return
-	}
-	select {
-	case l.nudge <- struct{}{}:
-	default:
-	}
-}
+func (l *Loop) Nudge(wait time.Duration) { l.next.within(wait) }
 
 // Run fires until ctx ends. A failure is logged and tried again.
 func (l *Loop) Run(ctx context.Context) {
-	tidied := time.Now()
 	for ctx.Err() == nil {
-		wait := l.fire(ctx)
-		if time.Since(tidied) > upkeep {
-			tidied = time.Now()
-			if err := l.Store.Forget(ctx); err != nil && ctx.Err() == nil {
-				l.Log.Error("tidying up failed, it is tried again", "error", err)
-			}
-		}
-		l.until.Store(time.Now().Add(wait).UnixNano())
+		l.next.clear()
+		l.next.within(l.fire(ctx))
+		l.next.sleep(ctx)
+	}
+}
+
+// Tidy deletes what has served its time, now and then, until ctx ends. No timer waits for it.
+func (l *Loop) Tidy(ctx context.Context) {
+	for {
 		select {
 		case <-ctx.Done():
-		case <-l.nudge:
-		case <-time.After(wait):
+			return
+		case <-time.After(upkeep):
+		}
+		if err := l.Store.Forget(ctx); err != nil && ctx.Err() == nil {
+			l.Log.Error("tidying up failed, it is tried again", "error", err)
 		}
 	}
 }
