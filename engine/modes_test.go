@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,5 +118,28 @@ func TestALocalAsyncStartStopsAtBoundaries(t *testing.T) {
 			t.Errorf("%s: started %+v, %v", name, started, err)
 		}
 		w.ends(started.ID, "completed")
+	}
+}
+
+// A state is stored only together with the event that it is at: an execution with much history that only
+// parks is still read, and goes on.
+func TestALargeExecutionThatComesAndGoesIsRead(t *testing.T) {
+	for _, mode := range []string{worker.ModeServer, worker.ModeLocalSync, worker.ModeLocalAsync} {
+		t.Run(mode, func(t *testing.T) {
+			w := newWorld(t)
+			w.publish("large", `
+  execution: {mode: `+mode+`}
+  input: {type: object, properties: {text: {type: string}}}
+  activities:
+    - {id: hold, type: event, event: {name: go, correlation: execution.id}}
+    - {id: last, type: set, needs: [hold], outputs: {sum: "2"}}
+`)
+			id := w.start("large", map[string]any{"text": strings.Repeat("x", 600<<10)})
+			w.waiting(id, "hold")
+			if err := w.Signal(t.Context(), w.who, id, "go", nil, ""); err != nil {
+				t.Fatal(err)
+			}
+			w.ends(id, "completed")
+		})
 	}
 }

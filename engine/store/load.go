@@ -123,7 +123,7 @@ func (s *Store) restore(l *Loaded, checkpoint queries.Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("read the checkpoint at event %d: %w", checkpoint.Seq, err)
 	}
-	l.LastSeq, l.Base = checkpoint.Seq, len(plain)
+	l.LastSeq, l.Base = l.State.Seq, len(plain)
 	return nil
 }
 

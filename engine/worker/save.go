@@ -153,7 +153,11 @@ func (u *unsaved) empty() bool {
 	return len(u.events)+len(u.drained)+len(u.offers)+len(u.withdraw) == 0
 }
 
+// checkpoint adds the state to a flush whose last event it is at.
 func (d *driver) checkpoint(flush *store.Flush) (err error) {
+	if len(flush.Events) == 0 {
+		return nil
+	}
 	d.saved.since += len(flush.Events)
 	if !d.saved.due() {
 		return nil
