@@ -140,3 +140,40 @@ test("the middle button pans, and the wheel zooms at the pointer", async ({ page
   expect(zoomed.width).toBeGreaterThan(panned.width);
   expect(Math.hypot(zoomed.x - panned.x, zoomed.y - panned.y)).toBeLessThanOrEqual(1);
 });
+
+test("a note is written, moved and deleted by keyboard and by pointer, and undo takes it back", async ({ page }) => {
+  const name = await openText(page, three);
+  const designer = new DesignerPage(page);
+  const before = await draftOf(page, name);
+  await designer.card("two").click();
+  await page.keyboard.press("Shift+N");
+  await page.keyboard.type("Ask the bank first");
+  await page.keyboard.press("Control+Enter");
+  const note = page.getByRole("button", { name: "Note: Ask the bank first" });
+  await expect(note).toBeFocused();
+  await designer.saved();
+  expect(await draftOf(page, name)).toMatch(/kind: Layout\nnotes:\n {2}- text: "?Ask the bank first"?\n {4}at: \[-?\d+, -?\d+\]\n$/);
+  await page.keyboard.press("Alt+ArrowDown");
+  const low = (await note.boundingBox())!;
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Ask the bank twice");
+  await page.keyboard.press("Escape");
+  const twice = page.getByRole("button", { name: "Note: Ask the bank twice" });
+  await designer.drag(twice, { x: low.x + low.width / 2 + 80, y: low.y + low.height / 2 + 60 });
+  expect(Math.round((await twice.boundingBox())!.x - low.x)).toBeGreaterThan(60);
+  await designer.saved();
+  await page.screenshot({ path: "shots/designer-note.png" });
+
+  // It is there on the page of the workflow too, and after a reload.
+  await page.reload();
+  await expect(twice).toBeVisible();
+  await twice.focus();
+  await page.keyboard.press("Delete");
+  await expect(twice).toHaveCount(0);
+  await page.keyboard.press("Control+z");
+  await expect(twice).toBeVisible();
+  await page.keyboard.press("Control+Shift+z");
+  await designer.saved();
+  expect((await draftOf(page, name)).startsWith(before)).toBe(true);
+  expect(await draftOf(page, name)).not.toContain("notes");
+});

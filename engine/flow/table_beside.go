@@ -59,7 +59,7 @@ var layoutObject = &object{title: "Layout", doc: "Where nodes stand that a perso
 var layoutFields = []field{
 	f("positions", namedOf(someOf(integer(-1_000_000, 1_000_000), 2, 2)), "Left and top edge by activity, on a grid of 10.").such(map[string]any{"approve": []any{480, 240}}),
 	f("collapsed", listOf(identifier), "Loops shown closed."),
-	f("notes", anything, "Notes on the canvas."),
+	f("notes", anything, "Notes on the canvas, each a text and where it stands; the designer draws a list of {text, at}.").such([]any{map[string]any{"text": "Ask the bank first", "at": []any{480, 120}}}),
 	f("colours", mapOf(plainText), "Colours by activity."),
 }
 

@@ -6,8 +6,9 @@ import type { EditHooks } from '../graph/gestures';
 import { typeIcon } from '../graph/icons';
 import type { Point } from '../graph/layout';
 import { hookKey, hookType, type GraphNode, type hookLists } from '../graph/model';
+import { noteWidth, type NoteHooks } from '../graph/notes';
 import type { GraphView } from '../graph/view';
-import { addActivity, connect, disconnect, insertOnEdge, move, refusals, type Place } from './commands';
+import { addActivity, addNote, connect, disconnect, insertOnEdge, move, moveNote, refusals, removeNote, writeNote, type Place } from './commands';
 import { otherWords } from './palette';
 import { closePicker, openPicker, type Choice } from './picker';
 import type { Session } from './session';
@@ -19,6 +20,13 @@ export class Authoring implements EditHooks {
   onMenu: (key: string | null, at: Point) => void = () => undefined;
   private readonly bubble = el('div', { class: 'ds-explain', 'aria-hidden': 'true', hidden: true });
   private spoken: string | null = null;
+  readonly notes: NoteHooks = {
+    write: (index, text) => void this.session.run(writeNote(index, text)),
+    move: (index, at) => void this.session.run(moveNote(index, at), 'command', `note:${index}`),
+    remove: (index) => {
+      if (this.session.run(removeNote(index)) && this.session.notes.length === 0) this.back();
+    },
+  };
 
   constructor(private readonly session: Session) {
     document.body.append(this.bubble);
@@ -126,13 +134,16 @@ export class Authoring implements EditHooks {
   }
 
   find(): void {
-    this.pick('Find an activity', undefined, this.session.graph.nodes.map((n) => ({
-      label: n.name, also: `${n.id ?? ''} ${n.type} ${n.detail}`, detail: typeTitle(n.type), icon: typeIcon(n.type),
-      act: () => {
-        this.session.select([n.key]);
-        this.view?.focus(n.key);
-      },
-    })));
+    openPicker({
+      title: 'Find an activity or a note', placeholder: 'Type to search', closed: () => this.back(),
+      choices: [...this.session.graph.nodes.map((n): Choice => ({
+        label: n.name, also: `${n.id ?? ''} ${n.type} ${n.detail}`, detail: typeTitle(n.type), icon: typeIcon(n.type),
+        act: () => {
+          this.session.select([n.key]);
+          this.view?.focus(n.key);
+        },
+      })), ...this.session.notes.map((note, i): Choice => ({ label: note.text, detail: 'note', act: () => this.view?.notes.focus(i) }))],
+    });
   }
 
   /** A palette item was clicked: after the selected activity, else on its own. */
@@ -168,6 +179,16 @@ export class Authoring implements EditHooks {
     if (!node) return null;
     const isGraphLoop = node.type === hookType || node.type === 'for_each' && this.session.graph.nodes.some((n) => n.parent === node.key && n.id !== null);
     return isGraphLoop ? node.key : node.parent;
+  }
+
+  /** Puts a note below the active activity, or into the middle of the view, and begins to write it. */
+  addNote(key: string | null): void {
+    const view = this.view!;
+    const box = key === null ? undefined : view.layout.boxes.get(key);
+    const seen = view.viewport.seen;
+    const at = box ? [box.x, box.y + box.h + 40] as const : [seen.x + seen.w / 2 - noteWidth / 2, seen.y + seen.h / 2 - 40] as const;
+    const index = this.session.notes.length;
+    if (this.session.run(addNote('New note', at))) view.notes.edit(index);
   }
 
   private pickAfter(place: Place, at: Point | undefined, position?: readonly [number, number]): void {

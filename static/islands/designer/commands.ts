@@ -233,6 +233,51 @@ export function toggleClosed(key: string): Command {
   };
 }
 
+/** Adds a note beside the graph. */
+export function addNote(text: string, at: readonly [number, number]): Command {
+  return (draft) => {
+    const note = { text, at: onGrid(at) };
+    if (draft.parsed.layout) draft.insert(['notes'], notesOf(draft).length, note, 'layout');
+    else addLayout(draft, `notes:\n  - text: ${JSON.stringify(text)}\n    at: [${note.at.join(', ')}]`);
+    return { said: 'Added a note' };
+  };
+}
+
+export function writeNote(index: number, text: string): Command {
+  return (draft) => {
+    if (index >= notesOf(draft).length) throw new CannotEdit('This note is gone');
+    draft.set(['notes', index, 'text'], text, 'layout');
+    return { said: 'Changed a note' };
+  };
+}
+
+export function moveNote(index: number, at: readonly [number, number]): Command {
+  return (draft) => {
+    if (index >= notesOf(draft).length) throw new CannotEdit('This note is gone');
+    draft.set(['notes', index, 'at'], onGrid(at), 'layout');
+    return { said: 'Moved a note' };
+  };
+}
+
+export function removeNote(index: number): Command {
+  return (draft) => {
+    const left = notesOf(draft).length - 1;
+    if (index > left) throw new CannotEdit('This note is gone');
+    if (left === 0) draft.set(['notes'], undefined, 'layout');
+    else draft.remove(['notes', index], 'layout');
+    return { said: 'Deleted a note' };
+  };
+}
+
+function notesOf(draft: Draft): unknown[] {
+  const notes: unknown = draft.parsed.layout ? draft.get(['notes'], 'layout') : undefined;
+  return Array.isArray(notes) ? (notes as unknown[]) : [];
+}
+
+function onGrid([x, y]: readonly [number, number]): number[] {
+  return [Math.round(x / 10) * 10, Math.round(y / 10) * 10];
+}
+
 /** Begins the Layout document at the end of the text. */
 function addLayout(draft: Draft, line: string): void {
   const end = draft.text.endsWith('\n') ? '' : '\n';
@@ -241,7 +286,7 @@ function addLayout(draft: Draft, line: string): void {
 
 function setPosition(draft: Draft, key: string, [x, y]: readonly [number, number]): void {
   if (key.startsWith('@')) throw new CannotEdit('A hook stands below the graph by itself');
-  const at = [Math.round(x / 10) * 10, Math.round(y / 10) * 10];
+  const at = onGrid([x, y]);
   if (draft.parsed.layout) return draft.set(['positions', key], at, 'layout');
   addLayout(draft, `positions:\n  ${key}: [${at.join(', ')}]`);
 }

@@ -69,7 +69,7 @@ export class Designer {
     this.session = new Session(text, page.readonly, positionsOf(isRecord(data.layout) ? data.layout : {}));
     this.authoring = new Authoring(this.session);
     this.form = new Form(this.session, { showInText: (path) => this.showPath(path) });
-    this.outline = new Outline(this.session);
+    this.outline = new Outline(this.session, (index) => this.view.notes.focus(index));
     this.server = new Server(data.name);
     this.parts = build(this, this.form.element, this.outline.element);
     page.host.replaceChildren(...this.parts.all);
@@ -89,7 +89,7 @@ export class Designer {
       label: `Graph of ${data.name}. Arrow keys walk along the edges, A adds, question mark shows all keys.`,
       onSelect: (keys) => this.session.select(keys),
       onOpen: () => this.openForm(),
-      ...(page.readonly ? {} : { edit: this.authoring }),
+      ...(page.readonly ? {} : { edit: this.authoring, notes: this.authoring.notes }),
     });
     this.authoring.view = this.view;
     this.authoring.onMenu = (key, at) => this.openMenu(key, at);
@@ -260,6 +260,7 @@ export class Designer {
 
   private redraw(withForm = true): void {
     const { session, parts } = this;
+    this.view.setNotes(session.notes);
     this.view.setGraph(closed(session.graph, session.collapsed), session.positions);
     this.view.setBadges(badgesOf(session.graph, this.problems));
     if (!parts.outline.hidden) this.outline.render();

@@ -6,7 +6,7 @@ import { closed } from '../graph/model';
 import { arrange } from './arrange';
 import { copyText, duplicate, paste } from './clipboard';
 import {
-  addActivity, changeType, connect, disconnect, insertOnEdge, move, refusals, remove, rename, run, setField, tidy, toggleClosed, type Command,
+  addActivity, addNote, changeType, connect, disconnect, insertOnEdge, move, moveNote, refusals, removeNote, remove, rename, run, setField, tidy, toggleClosed, writeNote, type Command,
 } from './commands';
 import { Draft } from './draft';
 import { applyChange, invertChange } from './edit';
@@ -301,6 +301,23 @@ test('a closed loop hides its body and says so; opened again, the text is as bef
   assert.deepEqual(drawn.nodes.find((n) => n.key === 'for_each_item')?.facts.at(-1), '1 inside');
   assert.equal(graphFromText(after(shut, toggleClosed('for_each_item'))).collapsed.size, 0);
   assert.throws(() => run(sample, toggleClosed('fetch')), /Only a loop/);
+});
+
+test('notes stand in the Layout document, and each change of one touches its own line', () => {
+  const one = after(sample, addNote('Ask the bank: first', [101, -44]));
+  assert.ok(one.startsWith(sample), 'the definition stays');
+  assert.deepEqual(graphFromText(one).notes, [{ text: 'Ask the bank: first', at: [100, -40] }]);
+  const two = after(one, addNote('several\nlines', [0, 0]));
+  assert.deepEqual(touched(one, two), []);
+  assert.equal(graphFromText(two).notes[1]!.text, 'several\nlines');
+  const moved = after(two, moveNote(0, [7, 7]));
+  assert.equal(touched(two, moved).length, 1);
+  assert.deepEqual(graphFromText(after(moved, writeNote(0, 'no'))).notes.map((n) => n.text), ['no', 'several\nlines']);
+  assert.deepEqual(graphFromText(after(two, removeNote(0))).notes.map((n) => n.text), ['several\nlines']);
+  assert.doesNotMatch(after(one, removeNote(0)), /notes/);
+  assert.throws(() => run(sample, writeNote(0, 'x')), /gone/);
+  const odd = `${sample}---\napiVersion: weftline/v1\nkind: Layout\nnotes:\n  - words alone\n  - {text: kept, at: [10, 20]}\n`;
+  assert.deepEqual(graphFromText(odd).notes.map((n) => n.text), ['', 'kept'], 'what is no note keeps its place');
 });
 
 test('hooks are frames of their own, and their last activity takes the frame along', () => {

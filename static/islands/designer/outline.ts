@@ -10,14 +10,14 @@ import type { Session } from './session';
 export class Outline {
   readonly element = el('div', { class: 'ds-outline', role: 'group', 'aria-label': 'Outline' });
 
-  constructor(private readonly session: Session) {
+  constructor(private readonly session: Session, private readonly toNote: (index: number) => void) {
     this.element.addEventListener('keydown', (e) => this.walk(e));
   }
 
   render(): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.outline;
     const children = groupBy(this.session.graph.nodes, (n) => n.parent ?? '');
-    this.element.replaceChildren(this.list(children, ''));
+    this.element.replaceChildren(this.list(children, ''), ...this.notes());
     if (focused) this.focus(focused);
   }
 
@@ -29,6 +29,15 @@ export class Outline {
     const nodes = children.get(parent) ?? [];
     if (nodes.length === 0) return el('p', { class: 'ds-quiet' }, 'No activities yet. Press A to add the first.');
     return el('ol', {}, ...nodes.map((node) => el('li', {}, this.item(node), children.has(node.key) ? this.list(children, node.key) : null)));
+  }
+
+  /** Notes can be read and reached from here; they are written on the canvas. */
+  private notes(): HTMLElement[] {
+    const { notes } = this.session;
+    if (notes.length === 0) return [];
+    return [el('h3', {}, 'Notes'), el('ul', {}, ...notes.map((note, i) => el('li', {}, el('button', {
+      type: 'button', class: 'ds-outline-item', 'data-outline': `note ${i}`, onclick: () => this.toNote(i),
+    }, el('span', {}, note.text)))))];
   }
 
   private item(node: GraphNode): HTMLElement {

@@ -6,7 +6,9 @@ import test from 'node:test';
 import { graphFrom, graphFromText, parseText } from '../graph/from-text';
 import type { GraphNode } from '../graph/model';
 import { copyText, duplicate, paste } from './clipboard';
-import { addActivity, changeType, connect, disconnect, insertOnEdge, move, remove, rename, run, setField, tidy, toggleClosed, type Command } from './commands';
+import {
+  addActivity, addNote, changeType, connect, disconnect, insertOnEdge, move, moveNote, remove, removeNote, rename, run, setField, tidy, toggleClosed, writeNote, type Command,
+} from './commands';
 import { Draft } from './draft';
 import { applyChange, invertChange } from './edit';
 import { randomFrom } from './random';
@@ -64,6 +66,14 @@ test('reading a text, and writing into it what is there, changes no byte', () =>
   }
 });
 
+/** One command, then another on what became of the text, as one. */
+function after(text: string, first: Command, second: Command): Command {
+  return (draft) => {
+    if (draft.text === text) first(draft);
+    return second(draft);
+  };
+}
+
 /** Every command of the designer, on one activity. */
 function commandsOn(node: GraphNode, text: string): [string, Command][] {
   const { graph } = graphFromText(text);
@@ -83,6 +93,10 @@ function commandsOn(node: GraphNode, text: string): [string, Command][] {
     ['change the type', changeType(node.key, 'wait')],
     ['move', move(new Map([[node.key, [120, 80]]]))],
     ['close', toggleClosed(node.key)],
+    ['add a note', addNote('ask: first\n"then" act', [14, -27])],
+    ['write a note', after(text, addNote('one', [0, 0]), writeNote(0, 'two # no comment'))],
+    ['move a note', after(text, addNote('one', [0, 0]), moveNote(0, [100, 50]))],
+    ['delete a note', after(text, addNote('one', [0, 0]), removeNote(0))],
     ['duplicate', duplicate([node.key])],
     ['paste', paste(copyText(new Draft(text), [node.key]))],
     ['tidy', tidy(null)],

@@ -2,6 +2,7 @@
 // last good graph of it, one selection, one history. Knows no DOM and no server.
 
 import { graphFrom, parseText, type ParsedText, type TextError } from '../graph/from-text';
+import type { Note } from '../graph/notes';
 import { emptyGraph, isRecord, type Graph, type GraphNode, type Positions } from '../graph/model';
 import { run, type Command } from './commands';
 import { CannotEdit } from './draft';
@@ -41,6 +42,7 @@ export class Session {
   graph: Graph = emptyGraph;
   positions: Positions = new Map();
   collapsed: ReadonlySet<string> = new Set();
+  notes: readonly Note[] = [];
   /** The whole document as plain data, as of the last good text. */
   root: Record<string, unknown> = {};
   error: TextError | null = null;
@@ -209,6 +211,7 @@ export class Session {
     this.graph = read.graph;
     this.positions = new Map([...this.outsidePositions, ...read.positions]);
     this.collapsed = read.collapsed;
+    this.notes = read.notes;
     this.root = read.root;
   }
 }

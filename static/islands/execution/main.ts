@@ -12,7 +12,7 @@ if (root) mount(root);
 
 function mount(page: HTMLElement): void {
   const host = page.querySelector<HTMLElement>('[data-graph]')!;
-  const { graph, positions, error } = graphFromText(json<string>('execution-definition') ?? '');
+  const { graph, positions, notes, error } = graphFromText(json<string>('execution-definition') ?? '');
   if (error) {
     host.textContent = `The graph cannot be drawn: ${error.message}`;
     return;
@@ -25,6 +25,7 @@ function mount(page: HTMLElement): void {
       if (!selecting && keys[0]) choose(page, keys[0]);
     },
   });
+  view.setNotes(notes);
   view.setGraph(graph, positions);
 
   const mark = (): void => {

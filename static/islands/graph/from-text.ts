@@ -2,6 +2,7 @@
 // from its text alone; text that is no workflow gives an error with its place.
 
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document, type Node, type YAMLMap } from 'yaml';
+import type { Note } from './notes';
 import { describe, factsOf, hookWords } from './describe';
 import {
   drawnPort, edgeKey, emptyGraph, hookKey, hookLists, hookType, isRecord, isText, portsOf, readNeed,
@@ -29,6 +30,7 @@ export interface TextGraph {
   positions: Positions;
   /** Loops that are shown closed. */
   collapsed: ReadonlySet<string>;
+  notes: readonly Note[];
   /** The whole workflow document as plain data; empty when there is an error. */
   root: Record<string, unknown>;
   error: TextError | null;
@@ -61,14 +63,14 @@ export function graphFrom(parsed: ParsedText): TextGraph {
 }
 
 function readGraph(parsed: ParsedText): TextGraph {
-  const nothing = { name: '', graph: emptyGraph, positions: new Map(), collapsed: new Set<string>(), root: {} };
+  const nothing = { name: '', graph: emptyGraph, positions: new Map(), collapsed: new Set<string>(), notes: [], root: {} };
   const broken = parsed.errors[0];
   if (broken) return { ...nothing, error: broken };
   if (!parsed.workflow) {
     return { ...nothing, error: { from: 0, to: 0, message: 'There is no workflow in this text: it needs kind: Workflow' } };
   }
   try {
-    return { ...readWorkflow(parsed.workflow), positions: readPositions(parsed.layout), collapsed: readCollapsed(parsed.layout), error: null };
+    return { ...readWorkflow(parsed.workflow), positions: readPositions(parsed.layout), collapsed: readCollapsed(parsed.layout), notes: readNotes(parsed.layout), error: null };
   } catch (e) {
     return { ...nothing, error: { from: 0, to: 0, message: e instanceof Error ? firstLine(e.message) : String(e) } };
   }
@@ -173,6 +175,17 @@ function readPositions(doc: Document.Parsed | null): Positions {
 function readCollapsed(doc: Document.Parsed | null): ReadonlySet<string> {
   const layout: unknown = doc?.toJS();
   return new Set(isRecord(layout) && Array.isArray(layout.collapsed) ? layout.collapsed.filter(isText) : []);
+}
+
+/** Notes of a Layout document: each a text and a place; what is neither is left out, and keeps its place in the list. */
+function readNotes(doc: Document.Parsed | null): Note[] {
+  const layout: unknown = doc?.toJS();
+  const list: unknown[] = isRecord(layout) && Array.isArray(layout.notes) ? layout.notes : [];
+  return list.map((note): Note => {
+    const given = isRecord(note) ? note : {};
+    const at: unknown[] = Array.isArray(given.at) ? given.at : [];
+    return { text: isText(given.text) ? given.text : '', at: [Number(at[0] ?? 0) || 0, Number(at[1] ?? 0) || 0] };
+  });
 }
 
 /** Positions of a Layout document; what is not a pair of numbers is left out. */

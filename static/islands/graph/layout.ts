@@ -69,7 +69,8 @@ function layoutHooks(hooks: readonly GraphNode[], level: Level, above: Box): Box
   return bounds;
 }
 
-function around(a: Box, b: Box): Box {
+/** The box around two. */
+export function around(a: Box, b: Box): Box {
   const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)];
   return { x, y, w: Math.max(a.x + a.w, b.x + b.w) - x, h: Math.max(a.y + a.h, b.y + b.h) - y };
 }

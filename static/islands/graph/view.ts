@@ -7,9 +7,10 @@ import { el } from './dom';
 import { EdgeLayer } from './edge-view';
 import { boxOf, distanceTo, middleOf } from './edge-path';
 import { Gestures, type EditHooks } from './gestures';
-import { bodyPadding, layoutGraph, type Box, type Layout, type Point } from './layout';
+import { around, bodyPadding, layoutGraph, type Box, type Layout, type Point } from './layout';
 import { metricsFor, type NodeMetrics } from './metrics';
 import { Minimap } from './minimap';
+import { NoteLayer, type Note, type NoteHooks } from './notes';
 import { emptyGraph, type Graph, type GraphNode, type Positions } from './model';
 import { stateLook } from './icons';
 import { NodeView, type Badge, type DiffKind, type NodeState } from './node-view';
@@ -30,6 +31,8 @@ export interface ViewOptions {
   onOpen?: (key: string) => void;
   /** What gestures do in edit mode. */
   edit?: EditHooks;
+  /** What is done to notes in edit mode. */
+  notes?: NoteHooks;
 }
 
 const mapAfter = 150; // ms
@@ -47,6 +50,7 @@ export class GraphView {
   readonly stage: HTMLElement;
   readonly viewport: Viewport;
   readonly edges = new EdgeLayer();
+  readonly notes: NoteLayer;
 
   private readonly overview = new Overview();
   private readonly loops = el('div', { class: 'gv-loops' });
@@ -89,6 +93,8 @@ export class GraphView {
     this.stage.dataset.mode = options.mode;
     host.classList.add('gv');
     this.viewport = new Viewport(this.stage, this.world, () => this.viewChanged());
+    this.notes = new NoteLayer(this.viewport, options.notes);
+    this.world.append(this.notes.element);
     this.minimap = options.minimap === false ? null : new Minimap(this.viewport);
     host.append(this.stage, toolbar(this), ...(this.minimap ? [this.minimap.element] : []));
     new Gestures(this, this.stop.signal);
@@ -196,14 +202,19 @@ export class GraphView {
   }
 
   fit(): void {
-    this.viewport.fit(this.layout.bounds);
+    this.viewport.fit(this.notes.boxes().reduce(around, this.layout.bounds));
+  }
+
+  /** Words beside the graph. */
+  setNotes(notes: readonly Note[]): void {
+    this.notes.set(notes);
   }
 
   /** The first look: all of a small graph, the beginning of a large one, at a size that can be read. */
   private showFirst(): void {
     this.shown = this.viewport.size.w > 0;
     this.host.style.setProperty('--graph-tall', `${Math.ceil(this.layout.bounds.h * previewZoom) + 96}px`);
-    this.viewport.fit(this.layout.bounds, readableZoom);
+    this.viewport.fit(this.notes.boxes().reduce(around, this.layout.bounds), readableZoom);
   }
 
   destroy(): void {

@@ -6,12 +6,13 @@ for (const host of document.querySelectorAll<HTMLElement>('[data-graph-preview]'
 for (const host of document.querySelectorAll<HTMLElement>('[data-graph-diff]')) compare(host);
 
 function preview(host: HTMLElement): void {
-  const { graph, positions, error } = graphFromText(text('preview-definition'));
+  const { graph, positions, notes, error } = graphFromText(text('preview-definition'));
   if (error) {
     host.textContent = `The graph cannot be drawn: ${error.message}`;
     return;
   }
   const view = new GraphView(host, { mode: 'live', label: host.dataset.graphPreview!, minimap: false });
+  view.setNotes(notes);
   view.setGraph(graph, positions);
 }
 
@@ -29,6 +30,7 @@ function compare(host: HTMLElement): void {
     minimap: false,
     onSelect: (keys) => document.querySelector(`[data-activity="${CSS.escape(keys[0] ?? '')}"]`)?.scrollIntoView({ block: 'nearest' }),
   });
+  view.setNotes(after.notes);
   view.setGraph(graph, after.positions);
   view.setDiff(kinds);
 }
