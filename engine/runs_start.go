@@ -108,7 +108,7 @@ func (r *runs) begin(ctx context.Context, who Who, definition *store.Definition,
 
 // write makes a start durable, through the limit of its workflow if there is one.
 func (r *runs) write(ctx context.Context, who Who, definition *store.Definition, start execution.Start, prepare func(bool) (*store.Flush, error)) (store.Admission, error) {
-	limit, err := limitOf(definition, start.Input)
+	limit, err := limitOf(definition, start)
 	if err != nil {
 		return "", err
 	}

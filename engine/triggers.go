@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"weftline/engine/execution"
 	"weftline/engine/expr"
 	"weftline/engine/store"
-	"weftline/engine/worker"
 )
 
 // Triggers start executions by themselves: by the clock, by requests from outside and by events.
@@ -49,7 +49,7 @@ func (r *runs) open(ctx context.Context, who Who, definition *store.Definition, 
 		return nil, err
 	}
 	start.NeedsPermit = definition.Limits.MaxConcurrent > 0
-	limit, err := limitOf(definition, start.Input)
+	limit, err := limitOf(definition, start)
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +72,13 @@ func (r *runs) opened(o *opening) {
 	}
 }
 
-// limitOf is the concurrency pool that an execution with this input belongs to; nil when there is none.
-func limitOf(definition *store.Definition, input map[string]any) (*store.Limit, error) {
+// limitOf is the concurrency pool that an execution belongs to; nil when there is none.
+func limitOf(definition *store.Definition, start execution.Start) (*store.Limit, error) {
 	limits := definition.Limits
 	if limits.MaxConcurrent == 0 {
 		return nil, nil
 	}
-	name, err := worker.PoolName(definition.Workflow, input)
+	name, err := execution.PoolName(definition.Workflow, start.Input, start.Hidden)
 	if err != nil {
 		return nil, Refuse("invalid_input", "the concurrency key of the workflow: "+err.Error())
 	}

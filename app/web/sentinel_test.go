@@ -32,12 +32,13 @@ spec:
       how: {type: string}
   webhooks:
     - {path: pay, auth: {type: bearer, secret: HOOK}, input: "{card: trigger.body.raw, how: 'good'}"}
+  limits: {maxConcurrent: 5, concurrencyKey: inputs.card}
   variables:
     copy: ${{ inputs.card + "!" }}
   activities:
     - {id: set, type: set, outputs: {x: vars.copy, part: "inputs.card[4:17]"}}
     - {id: http, needs: [set], type: http, inputs: &call {method: POST, url: "http://WEB/a?c=${{ inputs.card }}", headers: {X-Key: "${{ secrets.KEY }}"}, body: {card: "${{ inputs.card }}", key: "${{ secrets.KEY }}"}}}
-    - {id: http_refused, needs: [http], type: http, onFailure: continue, inputs: {method: POST, url: "http://WEB/refuse?k=${{ secrets.KEY }}", auth: {type: basic, username: "${{ inputs.card }}", password: "${{ secrets.KEY }}"}, body: {card: "${{ inputs.card }}"}}}
+    - {id: http_refused, needs: [http], type: http, idempotencyKey: "${{ inputs.card }}", onFailure: continue, inputs: {method: POST, url: "http://WEB/refuse?k=${{ secrets.KEY }}", auth: {type: basic, username: "${{ inputs.card }}", password: "${{ secrets.KEY }}"}, body: {card: "${{ inputs.card }}"}}}
     - {id: http_lost, needs: [http_refused], type: http, onFailure: continue, retry: 1, inputs: {method: POST, url: "http://127.0.0.1:1/${{ secrets.KEY }}/${{ inputs.card }}"}}
     - {id: http_file, needs: [http_lost], type: http, onFailure: continue, inputs: {method: POST, url: "http://WEB/file", saveAs: file, body: {card: "${{ inputs.card }}", key: "${{ secrets.KEY }}"}}}
     - {id: http_connection, needs: [http_file], type: http, onFailure: continue, inputs: {method: POST, connection: api, url: "/refuse", body: {card: "${{ inputs.card }}"}}}
@@ -57,14 +58,14 @@ spec:
     - {id: worker, needs: [ai_unfit], type: worker, inputs: {task: far, input: {card: "${{ inputs.card }}", key: "${{ secrets.KEY }}"}}}
     - {id: worker_failed, needs: [worker], type: worker, onFailure: continue, retry: 1, inputs: {task: far, input: {card: "${{ inputs.card }}", key: "${{ secrets.KEY }}"}}}
     - {id: each, needs: [worker_failed], type: for_each, onFailure: continue, for_each: {items: "[inputs.card, 'other']", activity: {type: http, inputs: {url: "http://WEB/each", method: POST, body: "${{ item }}"}}}}
-    - {id: each_keyed, needs: [each], type: for_each, onFailure: continue, for_each: {items: "['a']", key: inputs.card, activity: {type: set, outputs: {x: "1"}}}}
+    - {id: each_keyed, needs: [each], type: for_each, onFailure: continue, for_each: {items: "['a']", key: 'inputs.card[0:99]', activity: {type: set, outputs: {x: "1"}}}}
     - {id: child, needs: [each_keyed], type: workflow, workflow: {name: child}, inputs: {number: "${{ inputs.card }}"}}
-    - {id: child_keyed, needs: [child], type: workflow, onFailure: continue, workflow: {name: child, dedupeKey: "${{ inputs.card }}"}, inputs: {number: "x"}}
+    - {id: child_keyed, needs: [child], type: workflow, onFailure: continue, workflow: {name: child, dedupeKey: "${{ inputs.card[0:99] }}"}, inputs: {number: "x"}}
     - {id: child_failed, needs: [child_keyed], type: workflow, onFailure: continue, workflow: {name: broken}, inputs: {number: "${{ inputs.card }}"}}
     - {id: emit, needs: [child_failed], type: emit, emit: {name: paid, key: '"k"', payload: {card: "${{ vars.copy }}"}}}
-    - {id: emit_keyed, needs: [emit], type: emit, onFailure: continue, emit: {name: paid, key: inputs.card}}
+    - {id: emit_keyed, needs: [emit], type: emit, onFailure: continue, emit: {name: paid, key: 'inputs.card[0:99]'}}
     - {id: wait, needs: [emit_keyed], type: wait, onFailure: continue, wait: {timer: {after: "${{ inputs.card }}"}}}
-    - {id: semaphore, needs: [wait], type: set, onFailure: continue, semaphore: {name: s, permits: 1, key: "${{ inputs.card }}"}, outputs: {x: "1"}}
+    - {id: semaphore, needs: [wait], type: set, onFailure: continue, semaphore: {name: s, permits: 1, key: "${{ inputs.card[0:99] }}"}, outputs: {x: "1"}}
     - id: human
       needs: [semaphore]
       type: human
@@ -74,11 +75,11 @@ spec:
         data: {card: "${{ inputs.card }}"}
         candidates: {users: [ADMIN]}
         form: {type: object, properties: {code: {type: string, x-sensitive: true, pattern: '^se'}, why: {type: string}}}
-    - {id: human_named, needs: [human], type: human, onFailure: continue, human: {title: x, assignee: "${{ inputs.card }}"}}
+    - {id: human_named, needs: [human], type: human, onFailure: continue, human: {title: x, assignee: "${{ inputs.card[0:99] }}"}}
     - {id: event, needs: [human_named], type: event, event: {name: told, correlation: '"k"'}}
-    - {id: event_keyed, needs: [event], type: event, onFailure: continue, event: {name: told, correlation: inputs.card}}
+    - {id: event_keyed, needs: [event], type: event, onFailure: continue, event: {name: told, correlation: 'inputs.card[0:99]'}}
     - {id: fail, needs: [event_keyed], type: fail, onFailure: continue, fail: {error: own.kind, message: "card ${{ inputs.card }} refused", detail: {form: "${{ activities.human.outputs.form.code }}"}}}
-    - {id: fail_typed, needs: [fail], type: fail, onFailure: continue, fail: {error: "own.${{ inputs.card }}"}}
+    - {id: fail_typed, needs: [fail], type: fail, onFailure: continue, fail: {error: "own.${{ inputs.card[0:99] }}"}}
     - {id: switch, needs: [fail_typed], type: switch, switch: {cases: [{name: good, when: inputs.how == "good"}], default: bad}}
     - {id: stop, needs: [switch.bad], type: fail, fail: {error: own.end, message: "no card ${{ upper(inputs.card) }}"}}
     - {id: end, needs: [switch.good], type: end, end: {output: {card: inputs.card, code: activities.human.outputs.form.code, all: activities.each.outputs.results}}}

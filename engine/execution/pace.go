@@ -1,9 +1,11 @@
 package execution
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 
+	"weftline/engine/expr"
 	"weftline/engine/flow"
 )
 
@@ -28,15 +30,40 @@ func (d *decider) askTurn(p place) {
 
 // paceName is that of the workflow's pool: one for each concurrencyKey.
 func (d *decider) paceName() (string, error) {
-	name := "workflow:" + d.wf.Name
 	if d.wf.Limits.ConcurrencyKey == nil {
-		return name, nil
+		return poolName(d.wf, twin{}), nil
 	}
-	k, err := d.read(place{}).eval(d.wf.Limits.ConcurrencyKey)
+	key, err := d.read(place{}).twin(func(r reader) (any, error) { return r.eval(d.wf.Limits.ConcurrencyKey) })
+	return poolName(d.wf, key), err
+}
+
+// PoolName names the concurrency pool that an execution with this input belongs to; hidden are names of inputs
+// that are sensitive although the schema does not say so.
+func PoolName(wf *flow.Workflow, input map[string]any, hidden []string) (string, error) {
+	if wf.Limits.ConcurrencyKey == nil {
+		return poolName(wf, twin{}), nil
+	}
+	value, err := wf.Limits.ConcurrencyKey.Eval(expr.Env{"inputs": input})
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s:%v", name, k), nil
+	shown, err := wf.Limits.ConcurrencyKey.Eval(expr.Env{"inputs": maskInput(wf, input, hidden)})
+	if err != nil {
+		shown = Mask
+	}
+	return poolName(wf, twin{value, difference(value, shown)}), nil
+}
+
+// poolName is stored in plain, so a key that depends on something sensitive is hashed.
+func poolName(wf *flow.Workflow, key twin) string {
+	name := "workflow:" + wf.Name
+	switch {
+	case wf.Limits.ConcurrencyKey == nil:
+		return name
+	case key.shown != nil:
+		return fmt.Sprintf("%s:%x", name, sha256.Sum256(fmt.Append(nil, key.value)))
+	}
+	return fmt.Sprintf("%s:%v", name, key.value)
 }
 
 // turn takes the instant from which on an attempt may start.

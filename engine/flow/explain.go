@@ -90,6 +90,7 @@ var explanations = map[string]explanation{
 
 	"E501": {"too many activities", "A file may have 1,000 activities.", "Move parts into child workflows."},
 	"E502": {"secret in a stored place", "What is computed here is stored in histories and shown to people.", "Use secrets only in the inputs of http, script, sql, email, worker and ai."},
+	"E503": {"sensitive value in a plain place", "Names, keys, people and types of errors are stored as they are, since others find something by them. A value that is marked x-sensitive must not be stored so, and the activity would fail when it runs.", "Use an id that is not sensitive, such as execution.id."},
 
 	"E601": {"unknown workflow", "The workflow named here is not published in this team; it must be when this one is published.", "Publish it first, or correct the name."},
 	"E602": {"no fitting version", "No published version of the workflow fits.", "Publish one, or widen the range."},

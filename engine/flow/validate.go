@@ -9,7 +9,10 @@ import (
 // errors and 50 warnings.
 func Validate(text []byte) Report {
 	ps := &problems{}
-	_, name := analyse(text, ps)
+	w, name, b := analyse(text, ps)
+	if !ps.hasErrors() {
+		b.sensitiveInPlain(w)
+	}
 	return ps.report(name)
 }
 
@@ -34,7 +37,7 @@ func (e *LoadError) Error() string {
 // Load compiles a valid definition. A definition that does not validate is a *LoadError with the report.
 func Load(text []byte) (*Workflow, error) {
 	ps := &problems{}
-	w, name := analyse(text, ps)
+	w, name, _ := analyse(text, ps)
 	if ps.hasErrors() {
 		return nil, &LoadError{ps.report(name)}
 	}
@@ -42,10 +45,10 @@ func Load(text []byte) (*Workflow, error) {
 }
 
 // analyse parses, checks and builds. The workflow is complete only when no error was found.
-func analyse(text []byte, ps *problems) (w *Workflow, name string) {
+func analyse(text []byte, ps *problems) (w *Workflow, name string, b *builder) {
 	doc, others := documentsOf(text, ps)
 	if doc == nil {
-		return nil, ""
+		return nil, "", nil
 	}
 	root := doc.root
 	c := newChecker(ps)
@@ -53,7 +56,7 @@ func analyse(text []byte, ps *problems) (w *Workflow, name string) {
 	c.check(root, group(workflowObject))
 	c.besides(others)
 	name = root.at("metadata", "name").text()
-	b := &builder{checker: c, where: map[*Activity]*node{}, listOf: map[*Graph]*listed{},
+	b = &builder{checker: c, where: map[*Activity]*node{}, listOf: map[*Graph]*listed{},
 		elsewhere: map[string]string{}, first: map[string]*node{}}
 	w = b.workflow(root)
 	b.semantics(w, root)
@@ -61,7 +64,7 @@ func analyse(text []byte, ps *problems) (w *Workflow, name string) {
 	if !ps.hasErrors() {
 		w.ContentHash = c.contentHash(root)
 	}
-	return w, name
+	return w, name, b
 }
 
 // Plain is the Workflow of a text as a plain JSON value, as it is written.

@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,6 +90,11 @@ func TestMistakesAreFoundAtTheirPlace(t *testing.T) {
 		{"foreign code", "E314", activities(`{id: a, type: sql, inputs: {connection: c, query: "select ${{ inputs.n }}"}}`), `"select ${{ inputs.n }}"`, "params"},
 		{"variables", "E315", definition("  variables: {a: \"${{ vars.b }}\", b: \"${{ vars.a }}\"}\n  activities:\n    - {id: a, " + set + "}\n"), "", "a → b → a"},
 		{"secret", "E502", activities(`{id: a, type: set, outputs: {x: secrets.KEY}}`), "secrets", "stored"},
+		{"sensitive correlation", "E503", sensitive(`{id: a, type: event, event: {name: x, correlation: inputs.person.card}}`), "inputs", "correlation"},
+		{"sensitive candidate", "E503", sensitive(`{id: a, type: human, human: {title: x, candidates: {users: ["${{ inputs.mail }}"]}}}`), "inputs", "candidates"},
+		{"sensitive variable", "E503", sensitive(`{id: a, type: emit, emit: {name: x, key: '"k" + upper(vars.copy)'}}`), "vars", "not sensitive"},
+		{"sensitive form", "E503", sensitive(`{id: a, type: human, human: {title: x, candidates: {users: [u]}, form: {type: object, properties: {pin: {type: string, x-sensitive: true}}}}}`,
+			`{id: b, needs: [a], type: set, semaphore: {name: s, permits: 1, key: "${{ activities.a.output.form?.pin ?? '' }}"}, outputs: {x: "1"}}`), "activities", "semaphore"},
 		{"secret in a loop key", "E502", activities(`{id: a, type: for_each, for_each: {items: [1], key: secrets.K, activity: {` + set + `}}}`), "secrets", "stored"},
 	} {
 		report := flow.Validate(c.text)
@@ -104,6 +110,26 @@ func TestMistakesAreFoundAtTheirPlace(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, p)
 		}
 	}
+}
+
+// What only may tell something sensitive is left to the run, and what was published before still loads.
+func TestOnlySureSensitiveValuesAreRefused(t *testing.T) {
+	for _, key := range []string{`inputs.mail == "a"`, `len(inputs.mail)`, `inputs.person.name`, `inputs.mail == "" ? "a" : "b"`, `uuid5("dns", inputs.mail)`} {
+		text := sensitive(`{id: a, type: emit, emit: {name: x, key: ` + strconv.Quote(key) + `}}`)
+		if p := find(flow.Validate(text).Errors, "E503"); p != nil {
+			t.Errorf("%s: %+v", key, p)
+		}
+	}
+	text := sensitive(`{id: a, type: emit, emit: {name: x, key: inputs.mail}}`)
+	if _, err := flow.Load(text); err != nil || flow.Validate(text).Valid {
+		t.Errorf("loading: %v", err)
+	}
+}
+
+// sensitive is a definition with sensitive inputs and a variable that holds one.
+func sensitive(steps ...string) []byte {
+	return definition("  input: {type: object, required: [mail, person], properties: {mail: {type: string, x-sensitive: true}, person: {type: object, required: [card, name], properties: {card: {type: string, x-sensitive: true}, name: {type: string}}}}}\n" +
+		"  variables: {copy: \"${{ inputs.mail }}\"}\n  activities:\n    - " + strings.Join(steps, "\n    - ") + "\n")
 }
 
 func TestTextsThatAreNoYAMLAreRefusedWithAWayOut(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine/execution"
-	"weftline/engine/expr"
-	"weftline/engine/flow"
 	"weftline/engine/store"
 )
 
@@ -286,23 +284,10 @@ func (p *Pool) AskForSlot(flush *store.Flush, definition *store.Definition, star
 	if !start.NeedsPermit {
 		return nil
 	}
-	name, err := PoolName(definition.Workflow, start.Input)
+	name, err := execution.PoolName(definition.Workflow, start.Input, start.Hidden)
 	if err != nil {
 		return fmt.Errorf("the concurrency key of workflow %s: %w", definition.Name, err)
 	}
 	flush.Asked = append(flush.Asked, store.PermitRequest{Permit: execution.Permit{Name: name, Capacity: definition.Limits.MaxConcurrent}})
 	return nil
-}
-
-// PoolName names the concurrency pool that an execution with this input belongs to.
-func PoolName(wf *flow.Workflow, input map[string]any) (string, error) {
-	name := "workflow:" + wf.Name
-	if wf.Limits.ConcurrencyKey == nil {
-		return name, nil
-	}
-	key, err := wf.Limits.ConcurrencyKey.Eval(expr.Env{"inputs": input})
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s:%v", name, key), nil
 }
