@@ -21,6 +21,16 @@ Object.assign(window, {
     view.setGraph(graph, new Map(nodes.map((n) => [n.id, [n.x, n.y] as const])));
     view.viewport.set(40, 40, 1);
   },
+  /** The same graph as a running execution shows it. */
+  live() {
+    const { graph } = view;
+    const places = new Map([...view.layout.boxes].map(([key, { x, y }]) => [key, [x, y] as const]));
+    const host = document.getElementById('host')!;
+    view.destroy();
+    view = new GraphView(host, { mode: 'live', label: 'Bench' });
+    view.setGraph(graph, places);
+    view.viewport.set(40, 40, 1);
+  },
   fitAll: () => view.fit(),
   layout: () => void layoutGraph(view.graph, view.metrics, new Map()),
   states(round: number) {

@@ -24,3 +24,10 @@ function fill<E extends Element>(element: E, props: Props, children: Child[]): E
   element.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false));
   return element;
 }
+
+/** Sets a data attribute only where it differs, since even an equal value costs; undefined takes it away. */
+export function setData(element: HTMLElement | SVGElement, name: string, value: string | undefined): void {
+  if (element.dataset[name] === value) return;
+  if (value) element.dataset[name] = value;
+  else delete element.dataset[name];
+}

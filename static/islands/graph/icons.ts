@@ -87,6 +87,14 @@ export function stateIcon(state: string): SVGSVGElement {
   return shapeIcon(stateLook(state).shape);
 }
 
+/** Makes a state's mark that of another state. */
+export function becomeState(mark: SVGSVGElement, state: string): void {
+  const { shape } = stateLook(state);
+  if (mark.classList.contains(`gv-shape-${shape}`)) return;
+  mark.setAttribute('class', `gv-icon gv-shape-${shape}`);
+  mark.firstElementChild!.setAttribute('d', shapes[shape]!);
+}
+
 export function shapeIcon(shape: string): SVGSVGElement {
   const mark = icon(shapes[shape] ?? shapes.ring!);
   mark.classList.add(`gv-shape-${shape}`);

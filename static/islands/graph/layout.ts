@@ -90,7 +90,9 @@ function layoutLevel(parent: string, level: Level, origin: Point): Box {
   const sizes = new Map(nodes.map((n) => [n.key, sizeOf(n, level)]));
   const inside = new Set(nodes.map((n) => n.key));
   const edges = nodes.flatMap((n) => (level.edges.get(n.key) ?? []).filter((e) => inside.has(e.to)));
-  const columns = buildColumns(nodes, edges, sizes, level.metrics);
+  // Where every node has its place there are no columns to find, and edges are straight.
+  const decided = nodes.every((n) => level.moved.has(n.key));
+  const columns = buildColumns(nodes, decided ? [] : edges, sizes, level.metrics);
   place(columns, level.metrics);
   const settled = settle(columns, edges, level.moved);
 
@@ -131,23 +133,26 @@ interface Slot {
   y: number;
   /** Where edges come from: slot and the anchor's height in it. */
   sources: { slot: Slot; y: number }[];
-  /** The heights that its edges come from, once the column before is placed. */
+  /** The heights that its edges come from, once the column before is placed, and their mean. */
   anchors: number[];
+  weight: number;
 }
 
 interface Columns {
   lists: Slot[][];
+  /** By column. */
+  widths: number[];
   slots: Map<string, Slot>;
   lanes: Map<string, Slot[]>;
 }
 
 function buildColumns(nodes: GraphNode[], edges: GraphEdge[], sizes: Map<string, { w: number; h: number }>, metrics: Metrics): Columns {
   const depth = depths(nodes, edges);
-  const columns: Columns = { lists: [], slots: new Map(), lanes: new Map() };
+  const columns: Columns = { lists: [], widths: [], slots: new Map(), lanes: new Map() };
   const put = (slot: Slot) => ((columns.lists[slot.column] ??= []).push(slot), slot);
   nodes.forEach((node, order) => {
     const column = depth.get(node.key)!;
-    columns.slots.set(node.key, put({ node, column, order, ...sizes.get(node.key)!, inY: metrics.inY, x: 0, y: 0, sources: [], anchors: [] }));
+    columns.slots.set(node.key, put({ node, column, order, ...sizes.get(node.key)!, inY: metrics.inY, x: 0, y: 0, sources: [], anchors: [], weight: 0 }));
   });
   for (const edge of edges) {
     const from = columns.slots.get(edge.from)!;
@@ -156,7 +161,7 @@ function buildColumns(nodes: GraphNode[], edges: GraphEdge[], sizes: Map<string,
     if (to.column <= from.column) continue; // part of a cycle: drawn, but it decides nothing
     const lanes: Slot[] = [];
     for (let column = from.column + 1; column < to.column; column++) {
-      const lane = put({ node: null, column, order: to.order, w: 0, h: laneHeight, inY: laneHeight / 2, x: 0, y: 0, sources: [source], anchors: [] });
+      const lane = put({ node: null, column, order: to.order, w: 0, h: laneHeight, inY: laneHeight / 2, x: 0, y: 0, sources: [source], anchors: [], weight: 0 });
       lanes.push(lane);
       source = { slot: lane, y: lane.inY };
     }
@@ -189,8 +194,8 @@ function depths(nodes: GraphNode[], edges: GraphEdge[]): Map<string, number> {
 
 function place(columns: Columns, metrics: Metrics): void {
   let x = 0;
-  for (const list of columns.lists) {
-    if (!list) continue;
+  columns.lists.forEach((list, column) => {
+    const width = list.reduce((widest, slot) => Math.max(widest, slot.w), metrics.width);
     for (const slot of list) slot.anchors = slot.sources.map(anchor);
     uncross(sortByBarycentre(list));
     let floor = -Infinity;
@@ -200,8 +205,9 @@ function place(columns: Columns, metrics: Metrics): void {
       slot.y = Math.round(Math.max(wanted, floor));
       floor = slot.y + slot.h + (slot.node ? rowGap : rowGap / 2);
     }
-    x += Math.max(metrics.width, ...list.map((s) => s.w)) + columnGap;
-  }
+    columns.widths[column] = width;
+    x += width + columnGap;
+  });
 }
 
 /**
@@ -246,12 +252,13 @@ function anchor(source: { slot: Slot; y: number }): number {
 }
 
 function sortByBarycentre(list: Slot[]): Slot[] {
-  const weight = new Map(list.map((slot) => [slot, mean(slot.anchors)]));
-  return list.sort((a, b) => weight.get(a)! - weight.get(b)! || Number(!a.node) - Number(!b.node) || a.order - b.order);
+  for (const slot of list) slot.weight = mean(slot.anchors);
+  return list.sort((a, b) => a.weight - b.weight || Number(!a.node) - Number(!b.node) || a.order - b.order);
 }
 
 /** Swaps neighbours as long as that removes crossings with the column before. */
 function uncross(list: Slot[]): void {
+  if (list.every((slot) => slot.anchors.length < 2)) return; // in the order of their one edge already
   for (let round = 0, better = true; better && round < 8; round++) {
     better = false;
     for (let i = 0; i + 1 < list.length; i++) {
@@ -285,15 +292,14 @@ function route(edge: GraphEdge, columns: Columns, level: Level, origin: Point): 
   const lanes = free ? [] : (columns.lanes.get(edge.key) ?? []);
   return [
     { x: from.x + from.w, y: from.y + level.metrics.portY(source, edge.port) },
-    ...lanes.flatMap((lane) => laneEnds(lane, columns, level.metrics, origin)),
+    ...lanes.flatMap((lane) => laneEnds(lane, columns, origin)),
     { x: to.x, y: to.y + level.metrics.inY },
   ];
 }
 
-function laneEnds(lane: Slot, columns: Columns, metrics: Metrics, origin: Point): Point[] {
-  const width = Math.max(metrics.width, ...columns.lists[lane.column]!.map((s) => s.w));
+function laneEnds(lane: Slot, columns: Columns, origin: Point): Point[] {
   const y = origin.y + lane.y + lane.inY;
-  return [{ x: origin.x + lane.x, y }, { x: origin.x + lane.x + width, y }];
+  return [{ x: origin.x + lane.x, y }, { x: origin.x + lane.x + columns.widths[lane.column]!, y }];
 }
 
 /** The smallest box around all, in coordinates from `origin`. */

@@ -31,7 +31,8 @@ export function metricsFor(graph: Graph, withState: boolean): NodeMetrics {
   );
   const head = headHeight + (withState ? stateRow : 0);
   const ports = (node: GraphNode) => shown.get(node.key) ?? [];
-  const rows = (node: GraphNode) => ports(node).filter((p) => !isHeadPort(p));
+  const below = new Map([...shown].map(([key, all]) => [key, all.filter((p) => !isHeadPort(p))]));
+  const rows = (node: GraphNode) => below.get(node.key) ?? [];
   return {
     width: nodeWidth,
     inY: headHeight / 2,

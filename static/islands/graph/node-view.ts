@@ -2,8 +2,8 @@
 // The wrapper and the card live as long as the node is attached, so focus stays.
 
 import { typeTitle } from './describe';
-import { el } from './dom';
-import { diffIcon, stateIcon, stateLook, typeIcon } from './icons';
+import { el, setData } from './dom';
+import { becomeState, diffIcon, stateIcon, stateLook, typeIcon } from './icons';
 import type { Box } from './layout';
 import { isHeadPort, type NodeMetrics } from './metrics';
 import type { GraphNode, Port } from './model';
@@ -43,6 +43,7 @@ export class NodeView {
   private node: GraphNode | null = null;
   private ports: Port[] = [];
   private state: NodeState | undefined;
+  private stateRow: HTMLElement | null = null;
   private looks = '';
   private label = '';
   private place = '';
@@ -101,18 +102,21 @@ export class NodeView {
   /** Only what changed of a state is drawn anew: states come in bursts. */
   private drawState(state: NodeState | undefined): void {
     if (state?.state === this.state?.state && state?.label === this.state?.label) return;
-    const old = this.card.querySelector(':scope > .gv-state');
-    setData(this.element, 'tone', state && stateLook(state.state).tone);
-    setData(this.element, 'state', state?.state);
-    if (!state) old?.remove();
-    else if (old) {
-      if (state.state !== this.state?.state) old.firstElementChild!.replaceWith(stateIcon(state.state));
-      old.lastElementChild!.textContent = state.label;
-    } else {
-      const before = this.card.querySelector(':scope > :is(.gv-diff, .gv-badge)');
-      this.card.insertBefore(el('span', { class: 'gv-state' }, stateIcon(state.state), el('span', {}, state.label)), before);
-    }
     this.state = state;
+    const tone = state && stateLook(state.state).tone;
+    setData(this.element, 'state', state?.state);
+    setData(this.card, 'state', state?.state);
+    setData(this.card, 'tone', tone);
+    if (!state) {
+      this.stateRow?.remove();
+      this.stateRow = null;
+      return;
+    }
+    this.stateRow ??= this.card.appendChild(el('span', { class: 'gv-state' }, stateIcon(state.state), el('span', {}, '')));
+    setData(this.stateRow, 'tone', tone);
+    becomeState(this.stateRow.firstElementChild as SVGSVGElement, state.state);
+    const words = this.stateRow.lastElementChild!;
+    if (words.textContent !== state.label) words.textContent = state.label;
   }
 
   private drawMark<T extends string>(name: 'diff' | 'badge', value: T | undefined, make: (value: T) => HTMLElement): void {
@@ -147,9 +151,4 @@ export class NodeView {
     if (y !== null) element.style.top = `${y}px`;
     return element;
   }
-}
-
-function setData(element: HTMLElement, name: string, value: string | undefined): void {
-  if (value) element.dataset[name] = value;
-  else delete element.dataset[name];
 }

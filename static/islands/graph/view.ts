@@ -3,7 +3,7 @@
 // server and no commands: whoever embeds it says what a gesture means.
 
 import { describeNode } from './a11y';
-import { el } from './dom';
+import { el, setData } from './dom';
 import { EdgeLayer } from './edge-view';
 import { boxOf, distanceTo, middleOf } from './edge-path';
 import { Gestures, type EditHooks } from './gestures';
@@ -516,13 +516,10 @@ export class GraphView {
 
   private dressEdge(group: SVGGElement, key: string, from: string, to: string, kind: string): void {
     const near = this.selected.includes(from) || this.selected.includes(to);
-    group.setAttribute('class', `gv-edge gv-${kind}${key === this.selectedEdge ? ' gv-chosen' : near ? ' gv-near' : ''}`);
-    const flow = this.flow(key, from, to);
-    if (flow) group.dataset.flow = flow;
-    else delete group.dataset.flow;
-    const diff = this.diff.get(key);
-    if (diff) group.dataset.diff = diff;
-    else delete group.dataset.diff;
+    const looks = `gv-edge gv-${kind}${key === this.selectedEdge ? ' gv-chosen' : near ? ' gv-near' : ''}`;
+    if (group.getAttribute('class') !== looks) group.setAttribute('class', looks);
+    setData(group, 'flow', this.flow(key, from, to) ?? undefined);
+    setData(group, 'diff', this.diff.get(key));
   }
 
   private portKind(key: string, port: string): string {
