@@ -9,12 +9,12 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine"
@@ -64,15 +64,20 @@ var chaosWorkflows = map[string]string{
 // chaos is a fleet of replicas under seeded faults.
 type chaos struct {
 	*world
+	own      *enginetest.Own // the server, if it is this test's alone
 	dice     *rand.Rand
-	log      string // the effects, one line each
+	log      string           // the effects, one line each
+	front    *enginetest.Wire // the way to the database of the door that clients use
 	replicas []*member
-	started  map[uuid.UUID]string // acknowledged starts, with their workflow
-	faults   map[string]int
+	figures  *chaosFigures
+
+	mu      sync.Mutex
+	started map[uuid.UUID]string // acknowledged starts, with their workflow
 }
 
 // member is one replica, which reaches the database over a wire of its own.
 type member struct {
+	replica
 	wire *enginetest.Wire
 	end  func(os.Signal)
 	send func(os.Signal)
@@ -81,12 +86,14 @@ type member struct {
 func TestAFleetUnderFaultsLosesNothing(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t)
-	for range setting(chaosRounds, 6) {
+	clients := c.clients(2)
+	for _, f := range c.drawn(setting(chaosRounds, 6)) {
 		c.work(6)
-		c.fault()
+		c.befall(f)
 	}
 	c.work(6)
 	c.heal()
+	clients()
 	for id, workflow := range c.started {
 		want := "completed"
 		if workflow == "undone" {
@@ -95,8 +102,9 @@ func TestAFleetUnderFaultsLosesNothing(t *testing.T) {
 		c.ends(id, want)
 	}
 	c.invariants()
-	t.Logf("%d executions ended as they should, %d effects of which %d were repeated; faults %v",
-		len(c.started), len(effects(t, c.log)), len(effects(t, c.log))-len(c.made()), c.faults)
+	made := len(effects(t, c.log))
+	t.Logf("%d executions ended as they should, %d effects of which %d were repeated", len(c.started), made, made-len(c.made()))
+	c.figures.print(t)
 }
 
 func setting(name string, otherwise int) int {
@@ -109,39 +117,55 @@ func setting(name string, otherwise int) int {
 func newChaos(t *testing.T) *chaos {
 	seed := setting(chaosSeed, int(time.Now().UnixNano()%1_000_000))
 	t.Logf("%s=%d", chaosSeed, seed)
-	c := &chaos{world: newWorld(t), dice: rand.New(rand.NewPCG(uint64(seed), 1)), log: t.TempDir() + "/effects",
-		started: map[uuid.UUID]string{}, faults: map[string]int{}}
+	c := &chaos{dice: rand.New(rand.NewPCG(uint64(seed), 1)), log: t.TempDir() + "/effects", started: map[uuid.UUID]string{}, figures: newChaosFigures()}
+	var database string
+	var err error
+	if c.own, err = enginetest.NewOwn(t); err == nil {
+		database = c.own.Database()
+	} else {
+		t.Logf("PostgreSQL itself is left alone, since there is none that may be broken: %v", err)
+		database = enginetest.Database(t)
+	}
+	c.world = newWorldAt(t, database)
 	for name, spec := range chaosWorkflows {
 		c.publish(strings.ReplaceAll(name, "_", "-"), spec)
 	}
 	c.stop() // from here on only the replicas drive
-	c.door()
-	for range 3 {
+	c.front = enginetest.NewWire(t, c.url)
+	c.doorAt(c.front.URL())
+	for i, region := range []string{"near", "far", "far"} {
 		m := &member{wire: enginetest.NewWire(t, c.url)}
+		m.replica = replica{Database: m.wire.URL(), Log: c.log, Name: fmt.Sprintf("replica-%d", i), Region: region}
 		c.replicas = append(c.replicas, m)
 		c.launch(m)
 	}
 	return c
 }
 
-func (c *chaos) launch(m *member) { m.end, m.send = c.replicaProcessAt(m.wire.URL(), c.log) }
+func (c *chaos) launch(m *member) { m.end, m.send = c.world.launch(m.replica) }
 
 // work starts executions and sends signals to those that may wait for one. What is acknowledged must not be lost.
 func (c *chaos) work(n int) {
 	names := []string{"items", "local-async", "local-sync", "pause", "server", "signal", "undone"}
 	for range n {
-		name := names[c.dice.IntN(len(names))]
-		started, err := c.Start(c.t.Context(), c.who, engine.StartRequest{Workflow: name})
-		if err != nil {
-			c.faults["start not acknowledged"]++
-			continue
-		}
-		c.started[started.ID] = name
-		if name == "signal" {
-			c.signal(started.ID)
-			c.signal(started.ID) // the same again is the same
-		}
+		c.startOne(names[c.dice.IntN(len(names))])
 	}
+}
+
+func (c *chaos) startOne(name string) error {
+	started, err := c.Start(c.t.Context(), c.who, engine.StartRequest{Workflow: name})
+	if err != nil {
+		c.figures.count("start not acknowledged")
+		return err
+	}
+	c.mu.Lock()
+	c.started[started.ID] = name
+	c.mu.Unlock()
+	if name == "signal" {
+		c.signal(started.ID)
+		c.signal(started.ID) // the same again is the same
+	}
+	return nil
 }
 
 // signal repeats one until it is acknowledged, or until the execution that had it before is over.
@@ -153,61 +177,14 @@ func (c *chaos) signal(id uuid.UUID) {
 	})
 }
 
-// fault does one thing that happens to fleets, and lets work go on for a moment.
-func (c *chaos) fault() {
-	m := c.replicas[c.dice.IntN(len(c.replicas))]
-	faults := []struct {
-		name string
-		do   func()
-	}{
-		{"killed", func() { m.end(syscall.SIGKILL); c.launch(m) }},
-		{"rolled", func() { m.end(syscall.SIGTERM); c.launch(m) }},
-		{"frozen past its lease", func() {
-			m.send(syscall.SIGSTOP)
-			time.Sleep(12 * time.Second)
-			m.send(syscall.SIGCONT)
-		}},
-		{"all connections cut", m.wire.Cut},
-		{"replies dropped", func() { m.wire.DropReplies(1 + c.dice.IntN(4)) }},
-		{"black hole", func() {
-			m.wire.BlackHole(true)
-			time.Sleep(3 * time.Second)
-			m.wire.BlackHole(false)
-			m.wire.Cut()
-		}},
-		{"backends terminated", c.terminateBackends},
-		{"all killed", func() {
-			for _, m := range c.replicas {
-				m.end(syscall.SIGKILL)
-			}
-			for _, m := range c.replicas {
-				c.launch(m)
-			}
-		}},
-	}
-	f := faults[c.dice.IntN(len(faults))]
-	c.faults[f.name]++
-	f.do()
-	time.Sleep(time.Duration(c.dice.IntN(400)) * time.Millisecond)
-}
-
-// terminateBackends ends about half of all connections to the database, those of this test's own door too.
-func (c *chaos) terminateBackends() {
-	c.connected(func(conn *pgx.Conn) error {
-		_, err := conn.Exec(c.t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
-			where datname = current_database() and pid <> pg_backend_pid() and pid % 2 = $1`, c.dice.IntN(2))
-		return err
-	})
-}
-
 // heal ends all faults: whoever is gone comes back.
 func (c *chaos) heal() {
+	c.front.Heal()
 	for _, m := range c.replicas {
-		m.wire.BlackHole(false)
-		m.wire.DropReplies(0)
+		m.wire.Heal()
 		m.send(syscall.SIGCONT)
+		m.send(syscall.SIGHUP)
 	}
-	time.Sleep(1100 * time.Millisecond) // a pool looks at a connection before its use when it was idle for a second
 }
 
 // made is how often each effect happened, by its idempotency key.

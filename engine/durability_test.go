@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
-	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,97 +19,6 @@ import (
 	"weftline/engine/execution"
 	"weftline/engine/worker"
 )
-
-// A replica is this test binary again, as a process of its own that can be killed.
-const (
-	replicaDatabase = "WEFTLINE_TEST_REPLICA_DATABASE"
-	replicaLog      = "WEFTLINE_TEST_REPLICA_LOG"
-)
-
-func TestMain(m *testing.M) {
-	if url := os.Getenv(replicaDatabase); url != "" {
-		if err := serveAsReplica(url, os.Getenv(replicaLog)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// serveAsReplica drives executions until it is killed; each effect is a line of the log.
-func serveAsReplica(url, log string) error {
-	effects, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	kinds := activity.NewRegistry()
-	kinds.Register("http", &fakeHTTP{answer: func(_ context.Context, call activity.Call) activity.Outcome {
-		_, err := fmt.Fprintln(effects, call.IdempotencyKey)
-		time.Sleep(20 * time.Millisecond)
-		if err != nil {
-			return activity.Outcome{Err: &execution.Error{Type: "test.log", Class: "infrastructure", Message: err.Error()}}
-		}
-		return activity.Outcome{Value: map[string]any{"status": int64(200)}}
-	}})
-	var e *engine.Engine
-	for range 20 { // as whoever supervises a process starts it again when it finds no database
-		if e, err = engine.Open(context.Background(), engine.Options{DatabaseURL: url, Activities: kinds, Log: slog.New(slog.DiscardHandler)}); err == nil {
-			break
-		}
-		time.Sleep(250 * time.Millisecond)
-	}
-	if err != nil {
-		return err
-	}
-	alive, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	return e.Run(alive)
-}
-
-// replica starts one; kill ends it as a power cut would.
-func (w *world) replica(log string) (kill func()) {
-	w.t.Helper()
-	end := w.replicaProcess(log)
-	return func() { end(syscall.SIGKILL) }
-}
-
-// replicaProcess starts one; end sends it a signal and waits until it is gone.
-func (w *world) replicaProcess(log string) (end func(os.Signal)) {
-	w.t.Helper()
-	end, _ = w.replicaProcessAt(w.url, log)
-	return end
-}
-
-// replicaProcessAt starts one that reaches the database at a URL; send sends it a signal.
-func (w *world) replicaProcessAt(url, log string) (end, send func(os.Signal)) {
-	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	process := exec.Command(self)
-	process.Env = append(os.Environ(), replicaDatabase+"="+url, replicaLog+"="+log)
-	process.Stderr = os.Stderr
-	if err := process.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	gone := false
-	end = func(how os.Signal) {
-		if !gone {
-			gone = true
-			_ = process.Process.Signal(how)
-			_ = process.Wait()
-		}
-	}
-	w.t.Cleanup(func() { end(syscall.SIGKILL) })
-	send = func(how os.Signal) {
-		if !gone {
-			_ = process.Process.Signal(how)
-		}
-	}
-	return end, send
-}
 
 func effects(t *testing.T, log string) []string {
 	t.Helper()
@@ -237,9 +144,12 @@ func TestWhatACrashReRunsByMode(t *testing.T) {
 }
 
 // door is an engine that drives nothing.
-func (w *world) door() {
+func (w *world) door() { w.doorAt(w.url) }
+
+// doorAt is one that reaches the database at a URL.
+func (w *world) doorAt(url string) {
 	w.t.Helper()
-	e, err := engine.Open(w.t.Context(), engine.Options{DatabaseURL: w.url, Log: slog.New(slog.DiscardHandler)})
+	e, err := engine.Open(w.t.Context(), engine.Options{DatabaseURL: url, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -280,6 +190,33 @@ func TestAPausedOwnerThatWakesUpChangesNothing(t *testing.T) {
 	if lost := heir.count(id, execution.LeaseExpired); lost != 1 {
 		t.Errorf("%d leases expired", lost)
 	}
+}
+
+// In a fleet that is full, whatever ends makes room for something new; what a lost worker left must not wait for that.
+func TestAFullWorkerTakesWhatALostOneLeft(t *testing.T) {
+	w := newWorld(t, func(o *engine.Options) { o.Concurrency = 1 })
+	g := &gate{pass: make(chan struct{})}
+	w.http.answers(g.answer)
+	w.publish("chain", chain(2))
+	for range 10 { // one slot owns eight
+		w.start("chain", nil)
+	}
+	unowned := `select execution_id from ready where owner is null and $1::uuid is not null limit 1`
+	var lost uuid.UUID
+	w.eventually("the worker is full", func() bool {
+		var owned int
+		w.row(`select count(owner) from ready where $1::uuid is not null`, uuid.New(), &owned)
+		return owned == 8
+	})
+	w.row(unowned, uuid.New(), &lost)
+	w.exec(`update ready set owner = gen_random_uuid() where execution_id = '` + lost.String() + `'`)
+	w.eventually("it is taken over", func() bool {
+		var owner uuid.UUID
+		w.row(`select owner from ready where execution_id = $1`, lost, &owner)
+		return owner == w.Worker()
+	})
+	close(g.pass)
+	w.ends(lost, "completed")
 }
 
 func TestADrainHandsOver(t *testing.T) {

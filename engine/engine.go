@@ -141,6 +141,9 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "30000"
 	scope := &teamScope{}
 	config.PrepareConn = scope.prepare
+	config.ShouldPing = func(_ context.Context, before pgxpool.ShouldPingParams) bool {
+		return before.IdleDuration > time.Second || spokeUp(before.Conn)
+	}
 	db, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)

@@ -70,10 +70,11 @@ func unwrapped(err error) string {
 	return text
 }
 
-// deliver stores a message, wakes its execution and waits a little for it to be applied.
+// deliver stores a message, wakes its execution and waits a little for it to be applied. One that is stored twice,
+// because its acknowledgement was lost, finds the second time that there is nothing left to do.
 func (r *runs) deliver(ctx context.Context, id uuid.UUID, message execution.Message) error {
 	receipt := r.pool.Expect(id)
-	number, err := r.store.Deliver(ctx, id, message)
+	number, err := Again(ctx, func() (int64, error) { return r.store.Deliver(ctx, id, message) })
 	if err != nil {
 		receipt.Close()
 		return fmt.Errorf("store a message for execution %s: %w", id, err)

@@ -26,7 +26,7 @@ const (
 
 // Start starts one execution. What it answers is durable.
 func (r *runs) Start(ctx context.Context, who Who, request StartRequest) (Started, error) {
-	definition, err := r.startable(ctx, who, request.Workflow, request.Version)
+	definition, err := Again(ctx, func() (*store.Definition, error) { return r.startable(ctx, who, request.Workflow, request.Version) })
 	if err != nil {
 		return Started{}, err
 	}
@@ -46,7 +46,7 @@ func (r *runs) startOnce(ctx context.Context, who Who, definition *store.Definit
 	if answer, found, err := r.startedBefore(ctx, who, request.Workflow, key); found || err != nil {
 		return answer, err
 	}
-	if err := r.admit(ctx, who.Team, 1); err != nil {
+	if err := again(ctx, func() error { return r.admit(ctx, who.Team, 1) }); err != nil {
 		return Started{}, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWithin)

@@ -44,6 +44,9 @@ func (s *teamScope) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 		statement = "set weftline.team = '" + wanted.String() + "'; set role weftline_team"
 	}
 	if err := conn.PgConn().Exec(ctx, statement).Close(); err != nil {
+		if conn.IsClosed() {
+			return false, nil // another connection is tried
+		}
 		return false, fmt.Errorf("bind the connection to a team: %w", err)
 	}
 	if bound {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"weftline/app/auth"
 	"weftline/app/metrics"
@@ -35,11 +37,24 @@ type fakeDoor struct {
 	waiting engine.Pressure
 	draft   *engine.Draft
 	signals int
+	broken  int // so many reads and starts still find the connection to the database broken
+}
+
+// breaks is the error of a broken connection, as often as there are some.
+func (f *fakeDoor) breaks() error {
+	if f.broken == 0 {
+		return nil
+	}
+	f.broken--
+	return &pgconn.PgError{Code: pgerrcode.AdminShutdown}
 }
 
 func (f *fakeDoor) Pressure() engine.Pressure { return f.waiting }
 
 func (f *fakeDoor) Start(_ context.Context, _ engine.Who, request engine.StartRequest) (engine.Started, error) {
+	if err := f.breaks(); err != nil {
+		return engine.Started{}, err
+	}
 	f.started = request
 	switch request.Workflow {
 	case "none":
@@ -56,6 +71,9 @@ func (f *fakeDoor) Start(_ context.Context, _ engine.Who, request engine.StartRe
 }
 
 func (f *fakeDoor) Execution(_ context.Context, _ engine.Who, id uuid.UUID) (engine.ExecutionDetail, error) {
+	if err := f.breaks(); err != nil {
+		return engine.ExecutionDetail{}, err
+	}
 	if id != known {
 		return engine.ExecutionDetail{}, engine.Refuse("not_found", "there is no such execution")
 	}

@@ -25,7 +25,7 @@ func (s *Server) guard(route Route) fiber.Handler {
 		defer cancel()
 		c.SetUserContext(ctx)
 		if route.Needs != auth.Public {
-			if err := s.admit(c, route); err != nil {
+			if err := again(c, func() error { return s.admit(c, route) }); err != nil {
 				return err
 			}
 		}
@@ -35,12 +35,26 @@ func (s *Server) guard(route Route) fiber.Handler {
 		if err := s.refuseForgery(c, route); err != nil {
 			return err
 		}
-		err := route.Handle(c)
+		err := handle(c, route)
 		if route.Needs == auth.Public && isUnauthenticated(err) {
 			return s.gate.SlowDown(c, err) // a webhook with a wrong proof
 		}
 		return err
 	}
+}
+
+// handle asks again for what only reads when the database broke off, so that its restart or fail-over is a delay
+// and no failure. A public page is not asked again: it may say whether this server is ready, or end a sign-in.
+func handle(c *fiber.Ctx, route Route) error {
+	if route.Method == fiber.MethodGet && route.Needs != auth.Public {
+		return again(c, func() error { return route.Handle(c) })
+	}
+	return route.Handle(c)
+}
+
+func again(c *fiber.Ctx, ask func() error) error {
+	_, err := engine.Again(c.UserContext(), func() (struct{}, error) { return struct{}{}, ask() })
+	return err
 }
 
 func isUnauthenticated(err error) bool {

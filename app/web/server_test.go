@@ -220,6 +220,19 @@ func TestPressureIsShown(t *testing.T) {
 	}
 }
 
+// A connection that breaks is a failure only of what may have been done already.
+func TestWhatReadsIsAskedAgainWhenTheDatabaseBreaksOff(t *testing.T) {
+	server, door := newTestServer(t, nil)
+	door.broken = 2
+	if got := ask(t, server, request{"GET", "/api/v1/executions/" + known.String(), "", bearer("read")}); got.StatusCode != 200 {
+		t.Errorf("%d %s", got.StatusCode, got.text)
+	}
+	door.broken = 1
+	if got := ask(t, server, request{"POST", "/api/v1/workflows/w/executions", `{"input":{}}`, bearer("run")}); got.StatusCode != 503 || door.broken != 0 {
+		t.Errorf("%d %s", got.StatusCode, got.text)
+	}
+}
+
 func TestDraining(t *testing.T) {
 	server, _ := newTestServer(t, nil)
 	server.draining.Store(true)

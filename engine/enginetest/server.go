@@ -80,20 +80,37 @@ func startPrivate(ctx context.Context) (string, error) {
 }
 
 func startSlot(ctx context.Context, dir string) (*localpg.Server, error) {
-	options := localpg.Options{DataDir: dir, Settings: map[string]string{
+	return startAnew(ctx, serverOptions(dir))
+}
+
+func serverOptions(dir string) localpg.Options {
+	return localpg.Options{DataDir: dir, Settings: map[string]string{
 		"fsync":              "off",
 		"full_page_writes":   "off",
 		"max_connections":    "300",
 		"autovacuum_naptime": "1min",
 	}}
+}
+
+// startAnew makes a cluster that does not start once more.
+func startAnew(ctx context.Context, options localpg.Options) (*localpg.Server, error) {
 	s, err := localpg.Start(ctx, options)
 	if inUse := (*localpg.InUseError)(nil); err == nil || errors.As(err, &inUse) {
 		return s, err
 	}
-	if removeErr := os.RemoveAll(dir); removeErr != nil {
+	if removeErr := removeWithin(options.DataDir); removeErr != nil {
 		return nil, errors.Join(err, removeErr)
 	}
 	return localpg.Start(ctx, options)
+}
+
+// removeWithin empties a folder, which may be a mount point.
+func removeWithin(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+	}
+	return err
 }
 
 // prepare makes the template unless another test binary has made it. Only a private

@@ -1,11 +1,13 @@
 package enginetest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -22,15 +24,25 @@ type Wire struct {
 	pairs      map[*pair]bool
 	statements int
 	trips      int
-	deaf       int // replies to commits that are still to be dropped
-	hole       bool
-	filled     *sync.Cond // hole changed
+	deaf       int        // replies to commits that are still to be dropped
+	holes      [2]bool    // by direction: what is sent is held back
+	filled     *sync.Cond // holes changed
+	lost       string     // statements with this text never arrive; "" = all do
 }
+
+// Directions of a wire.
+const (
+	toServer = iota
+	toProgram
+)
 
 // pair is one connection of the program and its continuation to the server.
 type pair struct {
 	near, far net.Conn
-	deaf      bool // the reply to what is under way never arrives
+	deaf      bool              // the reply to what is under way never arrives
+	mute      bool              // nothing that the program says from now on arrives
+	listens   bool              // it is for notifications
+	prepared  map[string]string // statements by their names
 }
 
 // NewWire opens a way to a database; it ends with the test.
@@ -86,10 +98,41 @@ func (w *Wire) DropReplies(n int) {
 	w.mu.Unlock()
 }
 
-// BlackHole makes the wire swallow everything in silence, or deliver it again.
-func (w *Wire) BlackHole(hole bool) {
+// CutListening breaks the connections on which notifications are waited for.
+func (w *Wire) CutListening() {
 	w.mu.Lock()
-	w.hole = hole
+	defer w.mu.Unlock()
+	for p := range w.pairs {
+		if p.listens {
+			p.close()
+		}
+	}
+}
+
+// Lose makes statements that contain a text vanish, with all that follows on their connections; everything else
+// goes on. With "" nothing vanishes any more.
+func (w *Wire) Lose(text string) {
+	w.mu.Lock()
+	w.lost = text
+	w.mu.Unlock()
+}
+
+// Heal ends everything that was done to the wire.
+func (w *Wire) Heal() {
+	w.BlackHole(false)
+	w.DropReplies(0)
+	w.Lose("")
+}
+
+// BlackHole makes the wire hold everything back in silence, or deliver it.
+func (w *Wire) BlackHole(hole bool) { w.dig(hole, hole) }
+
+// OneWay makes the wire hold back what the server says, or deliver it; the server hears everything.
+func (w *Wire) OneWay(hole bool) { w.dig(false, hole) }
+
+func (w *Wire) dig(requests, replies bool) {
+	w.mu.Lock()
+	w.holes = [2]bool{toServer: requests, toProgram: replies}
 	w.mu.Unlock()
 	w.filled.Broadcast()
 }
@@ -105,7 +148,7 @@ func (w *Wire) accept() {
 			_ = near.Close()
 			continue
 		}
-		p := &pair{near: near, far: far}
+		p := &pair{near: near, far: far, prepared: map[string]string{}}
 		w.mu.Lock()
 		w.pairs[p] = true
 		w.mu.Unlock()
@@ -134,10 +177,10 @@ func (w *Wire) requests(p *pair) {
 		if err != nil {
 			return
 		}
-		if !first {
-			w.see(p, message)
+		if !first && !w.see(p, message) {
+			continue
 		}
-		w.pass()
+		w.pass(toServer)
 		if _, err := p.far.Write(message); err != nil {
 			return
 		}
@@ -153,7 +196,7 @@ func (w *Wire) replies(p *pair) {
 		if err != nil {
 			return
 		}
-		w.pass()
+		w.pass(toProgram)
 		w.mu.Lock()
 		deaf := p.deaf
 		w.mu.Unlock()
@@ -166,10 +209,10 @@ func (w *Wire) replies(p *pair) {
 	}
 }
 
-// pass waits while the wire is a hole.
-func (w *Wire) pass() {
+// pass waits while the wire holds a direction back.
+func (w *Wire) pass(direction int) {
 	w.mu.Lock()
-	for w.hole {
+	for w.holes[direction] {
 		w.filled.Wait()
 	}
 	w.mu.Unlock()
@@ -177,15 +220,24 @@ func (w *Wire) pass() {
 
 // Types of messages of PostgreSQL's protocol.
 const (
+	messageParse   = 'P'
+	messageBind    = 'B'
 	messageExecute = 'E'
 	messageSync    = 'S'
 	messageQuery   = 'Q'
 )
 
-func (w *Wire) see(p *pair, message []byte) {
+// see takes note of a message of the program; false when it is lost.
+func (w *Wire) see(p *pair, message []byte) (arrives bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch message[0] {
+	case messageParse:
+		name, text := twoTexts(message[5:])
+		p.prepared[name] = text
+	case messageBind:
+		_, name := twoTexts(message[5:])
+		p.mute = p.mute || w.lost != "" && strings.Contains(p.prepared[name], w.lost)
 	case messageExecute:
 		w.statements++
 	case messageSync:
@@ -193,11 +245,20 @@ func (w *Wire) see(p *pair, message []byte) {
 	case messageQuery:
 		w.statements++
 		w.trips++
+		p.listens = p.listens || bytes.HasPrefix(message[5:], []byte("listen "))
 	}
 	if w.deaf > 0 && message[0] == messageSync {
 		w.deaf--
 		p.deaf = true
 	}
+	return !p.mute
+}
+
+// twoTexts are those that a message begins with, each ended by NUL.
+func twoTexts(message []byte) (first, second string) {
+	a, rest, _ := bytes.Cut(message, []byte{0})
+	b, _, _ := bytes.Cut(rest, []byte{0})
+	return string(a), string(b)
 }
 
 // largestMessage bounds what a frame may claim to hold.

@@ -23,7 +23,7 @@ func (p *Pool) Beat(ctx context.Context, peers func(bool)) {
 		alive, err := p.beatOnce(ctx)
 		switch {
 		case err == nil:
-			p.acked.Store(sent.UnixNano())
+			p.acknowledged(sent)
 			p.Figures.Renewed()
 			peers(alive > 1)
 			p.meet(alive > 1)
@@ -89,7 +89,11 @@ func (p *Pool) reconcile(ctx context.Context, strays map[uuid.UUID]bool) (map[uu
 	return next, nil
 }
 
-func (p *Pool) sinceAck() time.Duration { return time.Since(time.Unix(0, p.acked.Load())) }
+// acknowledged notes when a heartbeat was sent that was acknowledged. It is kept as a time since the pool was made:
+// somebody may set the machine's clock, and a lease must not end, or last, by that.
+func (p *Pool) acknowledged(sent time.Time) { p.acked.Store(int64(sent.Sub(p.born))) }
+
+func (p *Pool) sinceAck() time.Duration { return time.Since(p.born) - time.Duration(p.acked.Load()) }
 
 // suspended reports that the lease may be about to end: nothing is begun.
 func (p *Pool) suspended() bool { return p.sinceAck() > suspendAfter }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine/queue"
+	"weftline/engine/queue/order"
 )
 
 const (
@@ -27,7 +28,7 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 		return fmt.Errorf("register the worker: %w", err)
 	}
 	p.registered.Store(true)
-	p.acked.Store(time.Now().UnixNano())
+	p.acknowledged(time.Now())
 	if !p.serve() {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (p *Pool) every(ctx context.Context, pause time.Duration, nudge <-chan stru
 func (p *Pool) claimAll(ctx context.Context) error {
 	for {
 		p.adopt(p.takeReturned())
-		n := min(p.room(), claimBatch)
+		n := min(p.room(order.Room), claimBatch)
 		if p.suspended() {
 			return nil
 		}
@@ -104,7 +105,7 @@ func (p *Pool) claimAll(ctx context.Context) error {
 
 func (p *Pool) takeOver(context.Context) error {
 	for {
-		n := min(p.room(), claimBatch)
+		n := min(p.room(order.RoomForLost), claimBatch)
 		if n == 0 || p.suspended() {
 			return nil
 		}

@@ -21,6 +21,7 @@ import (
 	"weftline/engine/figures"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
+	"weftline/engine/queue/order"
 	"weftline/engine/store"
 )
 
@@ -31,10 +32,6 @@ const (
 	ModeLocalSync  = "local_sync"
 	ModeLocalAsync = "local_async"
 )
-
-// ownedPerSlot bounds the executions that a worker owns at once: most of them wait for a commit or for
-// their activity, not for a slot.
-const ownedPerSlot = 8
 
 // Options of a pool. Concurrency is the number of activity attempts at one time; Mode is what the mode
 // default of a definition means; OutputLimit bounds an activity's output in bytes.
@@ -95,7 +92,8 @@ type Pool struct {
 	workNow    chan struct{} // somebody may have offered work
 	unread     chan struct{} // something owned may have been woken elsewhere
 	registered atomic.Bool
-	acked      atomic.Int64  // when the last acknowledged heartbeat was sent, by the process's clock
+	born       time.Time     // when it was made
+	acked      atomic.Int64  // how long after that the last acknowledged heartbeat was sent, in nanoseconds
 	draining   chan struct{} // closed when Close begins
 	closed     chan struct{} // closed when Close ends
 	alive      context.Context
@@ -106,6 +104,7 @@ type Pool struct {
 // New makes a pool; Run starts it.
 func New(options Options) *Pool {
 	p := &Pool{Options: options, id: options.Worker.ID, name: options.Worker.ID.String(),
+		born:     time.Now(),
 		slots:    newSlots(options.Worker.Concurrency),
 		drivers:  map[uuid.UUID]*driver{},
 		receipts: map[uuid.UUID][]*Receipt{},
@@ -120,7 +119,6 @@ func New(options Options) *Pool {
 	}
 	p.abilities = p.Activities.Abilities()
 	p.alive, p.abandon = context.WithCancel(context.Background())
-	p.acked.Store(time.Now().UnixNano())
 	return p
 }
 
@@ -140,14 +138,14 @@ func (p *Pool) Active() int {
 // Busy is the number of attempts that run.
 func (p *Pool) Busy() int { return p.Worker.Concurrency - p.slots.unused() }
 
-// room is how many more executions it may own.
-func (p *Pool) room() int {
+// room is how many more executions it may own, by a rule of package order.
+func (p *Pool) room(rule func(slots, owned int) int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.serving {
 		return 0
 	}
-	return max(0, p.Worker.Concurrency*ownedPerSlot-len(p.drivers)-p.reserved)
+	return rule(p.Worker.Concurrency, len(p.drivers)+p.reserved)
 }
 
 // Reserve promises a place for an execution that is about to begin; false when there is none, or when its
@@ -158,7 +156,7 @@ func (p *Pool) Reserve(execution uuid.UUID) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.serving || p.Worker.Concurrency*ownedPerSlot <= len(p.drivers)+p.reserved || p.suspended() {
+	if !p.serving || order.Room(p.Worker.Concurrency, len(p.drivers)+p.reserved) == 0 || p.suspended() {
 		return false
 	}
 	p.reserved++

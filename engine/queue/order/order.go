@@ -134,3 +134,14 @@ func Level(priority string, since, now time.Time) int {
 	}
 	return level + max(0, int(now.Sub(since)/agesBy))
 }
+
+// ownedPerSlot bounds the executions that a worker owns at once: most of them wait for a commit or for their
+// activity, not for a slot.
+const ownedPerSlot = 8
+
+// Room is how many executions a worker of so many slots may own beside those that it owns already.
+func Room(slots, owned int) int { return max(0, slots*ownedPerSlot-owned) }
+
+// RoomForLost is likewise for what a lost worker leaves. It is a quarter more: in a fleet that is full, whatever
+// ends makes room for something new at once, and what was lost would not find any.
+func RoomForLost(slots, owned int) int { return max(0, slots*ownedPerSlot*5/4-owned) }

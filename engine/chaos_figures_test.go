@@ -1,0 +1,168 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"weftline/engine"
+)
+
+// chaosFigures is what a run under faults is measured by. Nothing of it fails the test: a busy machine is no fault.
+type chaosFigures struct {
+	mu       sync.Mutex
+	counts   map[string]int
+	recovery []time.Duration // of what a lost worker owned, until somebody else had all of it
+	outages  [][2]time.Time  // when PostgreSQL itself was down
+	asked    []asking
+	watching sync.WaitGroup
+}
+
+// asking is a request of a client; failed with what would be a status of 5xx.
+type asking struct {
+	from, to time.Time
+	failed   error
+}
+
+func newChaosFigures() *chaosFigures { return &chaosFigures{counts: map[string]int{}} }
+
+func (f *chaosFigures) count(what string) {
+	f.mu.Lock()
+	f.counts[what]++
+	f.mu.Unlock()
+}
+
+// down notes that PostgreSQL is down until what it answers is called.
+func (f *chaosFigures) down() (up func()) {
+	from := time.Now()
+	return func() {
+		f.mu.Lock()
+		f.outages = append(f.outages, [2]time.Time{from, time.Now()})
+		f.mu.Unlock()
+	}
+}
+
+// watchOver measures how long it takes from now on until nothing is owned any more by the process that a member is.
+func (c *chaos) watchOver(m *member) {
+	var worker uuid.UUID
+	c.connected(func(conn *pgx.Conn) error {
+		err := conn.QueryRow(c.t.Context(), `select id from workers where version = $1 order by started_at desc limit 1`, m.Name).Scan(&worker)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // it has not come up yet
+		}
+		return err
+	})
+	from := time.Now()
+	c.figures.watching.Go(func() { c.figures.watch(c.url, worker, from) })
+}
+
+// watch waits until a worker owns nothing. What was never owned is no recovery.
+func (f *chaosFigures) watch(database string, worker uuid.UUID, from time.Time) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return // the next fault was faster
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for owned := false; ; time.Sleep(10 * time.Millisecond) {
+		var n int
+		if err := conn.QueryRow(ctx, `select count(*) from ready where owner = $1`, worker).Scan(&n); err != nil {
+			return
+		}
+		if n == 0 {
+			if owned {
+				f.mu.Lock()
+				f.recovery = append(f.recovery, time.Since(from))
+				f.mu.Unlock()
+			}
+			return
+		}
+		owned = true
+	}
+}
+
+// clients ask the door all the time, until stop is called.
+func (c *chaos) clients(n int) (stop func()) {
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for i := range n {
+		dice := rand.New(rand.NewPCG(c.dice.Uint64(), uint64(i)))
+		all.Go(func() {
+			for !over.Load() {
+				from := time.Now()
+				err := c.ask(dice)
+				if !engine.IsOutage(err) && !errors.Is(err, context.DeadlineExceeded) {
+					err = nil
+				}
+				c.figures.mu.Lock()
+				c.figures.asked = append(c.figures.asked, asking{from, time.Now(), err})
+				c.figures.mu.Unlock()
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+	}
+	return func() {
+		over.Store(true)
+		all.Wait()
+		c.figures.watching.Wait()
+	}
+}
+
+// ask is one request of a client.
+func (c *chaos) ask(dice *rand.Rand) error {
+	ctx := c.t.Context()
+	id := c.anyStarted()
+	switch n := dice.IntN(40); {
+	case n == 0:
+		return c.startOne("local-sync")
+	case n < 10 || id == uuid.Nil:
+		_, err := engine.Again(ctx, func() (engine.Page[engine.ExecutionSummary], error) {
+			return c.Executions(ctx, c.who, engine.ExecutionFilter{})
+		})
+		return err
+	case n < 25:
+		_, err := engine.Again(ctx, func() (engine.ExecutionDetail, error) { return c.Execution(ctx, c.who, id) })
+		return err
+	default:
+		_, err := engine.Again(ctx, func() (engine.EventPage, error) { return c.Events(ctx, c.who, id, 0, 100) })
+		return err
+	}
+}
+
+func (c *chaos) anyStarted() uuid.UUID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.started {
+		return id
+	}
+	return uuid.Nil
+}
+
+func (f *chaosFigures) print(t *testing.T) {
+	t.Logf("faults %v", f.counts)
+	slices.Sort(f.recovery)
+	if n := len(f.recovery); n > 0 {
+		t.Logf("%d times what a lost worker owned was taken over: after %s in the middle, %s at most", n, f.recovery[n/2].Round(time.Millisecond), f.recovery[n-1].Round(time.Millisecond))
+	}
+	asked, failed := 0, 0
+	for _, r := range f.asked {
+		if !slices.ContainsFunc(f.outages, func(o [2]time.Time) bool { return r.from.Before(o[1]) && r.to.After(o[0]) }) {
+			asked++
+			if r.failed != nil {
+				failed++
+				t.Logf("a request failed: %v", r.failed)
+			}
+		}
+	}
+	t.Logf("%d requests while PostgreSQL was up, %d of them answered with a failure of the server (%.3f %% were not)", asked, failed, 100-100*float64(failed)/float64(max(asked, 1)))
+	t.Logf("lost acknowledged starts 0, lost signals 0, results accepted twice 0: each would have failed the test")
+}

@@ -1,0 +1,183 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/engine/enginetest"
+	"weftline/engine/queue/order"
+)
+
+// smallWorld is a random queue, in the database and in the model.
+type smallWorld struct {
+	t     *testing.T
+	dice  *rand.Rand
+	db    *pgxpool.Pool
+	model *model
+	now   time.Time
+	ids   []uuid.UUID // of workers
+}
+
+// Whatever waits, whoever is dead and whoever asks, the database answers what the model says.
+func TestTheModelIsWhatTheDatabaseDoes(t *testing.T) {
+	db := enginetest.Pool(t)
+	for seed := range uint64(12) {
+		w := &smallWorld{t: t, dice: rand.New(rand.NewPCG(seed, 7)), db: db, model: newModel()}
+		w.fill()
+		for range 12 {
+			worker := w.ids[w.dice.IntN(len(w.ids))]
+			if w.dice.IntN(3) == 0 {
+				w.compareTakeOver(seed, worker)
+			} else {
+				w.compareClaim(seed, worker)
+			}
+		}
+		w.same(seed)
+	}
+}
+
+func (w *smallWorld) exec(sql string, args ...any) {
+	w.t.Helper()
+	if _, err := w.db.Exec(context.Background(), sql, args...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// fill makes teams, workers of which some are dead, and entries of which some are owned.
+func (w *smallWorld) fill() {
+	w.exec(`delete from ready; delete from workers; delete from teams`)
+	if err := w.db.QueryRow(context.Background(), `select date_trunc('milliseconds', now())`).Scan(&w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	for range 5 {
+		id, beat := uuid.New(), w.now.Add(time.Hour) // alive as long as the test may last
+		state := "idle"
+		switch w.dice.IntN(4) {
+		case 0:
+			beat = w.now.Add(-Lease - time.Second)
+		case 1:
+			state = "stopped"
+		}
+		w.exec(`insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, heartbeat_at) values ($1, '', '', $2, '', '', '{}', '{}', 8, $3)`, id, state, beat)
+		w.ids = append(w.ids, id)
+		w.model.workers[id] = modelWorker{stopped: state == "stopped", beat: beat}
+	}
+	unknown := uuid.New() // a worker that was forgotten
+	owners := append(slices.Clone(w.ids), unknown)
+	priorities := []string{"low", "normal", "high", "critical"}
+	for n := range 1 + w.dice.IntN(3) {
+		team, weight := uuid.New(), 1+w.dice.IntN(4)
+		w.exec(`insert into teams (id, name, policy) values ($1, $2, jsonb_build_object('schedulingWeight', $3::int))`, team, fmt.Sprint("team ", n), weight)
+		turn := w.now.Add(-time.Minute)
+		for range w.dice.IntN(25) {
+			turn = turn.Add(time.Duration(1+w.dice.IntN(3000)) * time.Millisecond)
+			e := modelEntry{partition: int16(w.dice.IntN(4)), turn: turn, Entry: order.Entry{Execution: uuid.New(), Team: team, Weight: weight,
+				Priority: priorities[w.dice.IntN(4)], Since: w.now.Add(-time.Duration(w.dice.IntN(100)) * time.Second)}}
+			var deadline *time.Time
+			if w.dice.IntN(3) == 0 {
+				e.Deadline = w.now.Add(time.Duration(w.dice.IntN(60)) * time.Second)
+				deadline = &e.Deadline
+			}
+			var owner *uuid.UUID
+			if w.dice.IntN(3) == 0 {
+				owner = &owners[w.dice.IntN(len(owners))]
+				e.owner = *owner
+				w.model.owned[*owner] = append(w.model.owned[*owner], e)
+			} else {
+				w.model.wait(e)
+			}
+			w.exec(`insert into ready (execution_id, partition, turn, team_id, workflow, priority, since, deadline, owner) values ($1, $2, $3, $4, '', $5, $6, $7, $8)`,
+				e.Execution, e.partition, e.turn, e.Team, e.Priority, e.Since, deadline, owner)
+		}
+	}
+}
+
+func (w *smallWorld) compareClaim(seed uint64, worker uuid.UUID) {
+	n := 1 + w.dice.IntN(12)
+	var partitions []int16
+	for p := range int16(4) {
+		if w.dice.IntN(4) > 0 {
+			partitions = append(partitions, p)
+		}
+	}
+	name := order.Names()[w.dice.IntN(len(order.Names()))]
+	policy, err := order.Named(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	running := map[uuid.UUID]int{}
+	for _, team := range w.model.teams {
+		running[team] = w.dice.IntN(4)
+	}
+	claims, _, err := New(w.db, worker, partitions, policy).Claim(context.Background(), n, running, w.now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if partitions == nil {
+		partitions = []int16{}
+	}
+	got, want := executionsOf(claims), entriesOf(w.model.claim(worker, n, partitions, running, policy, w.now))
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("seed %d, %s: of %d asked the database gave %v, the model %v", seed, name, n, got, want)
+	}
+}
+
+func (w *smallWorld) compareTakeOver(seed uint64, worker uuid.UUID) {
+	n := 1 + w.dice.IntN(8)
+	claims, err := New(w.db, worker, nil, order.FIFO).TakeOver(context.Background(), n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.model.bury(w.now)
+	got, want := executionsOf(claims), entriesOf(w.model.takeOver(worker, n))
+	slices.SortFunc(got, compareIDs)
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("seed %d: of %d asked the database took over %v, the model %v", seed, n, got, want)
+	}
+}
+
+// same compares who owns what.
+func (w *smallWorld) same(seed uint64) {
+	for _, worker := range w.ids {
+		got, err := New(w.db, worker, nil, order.FIFO).Owned(context.Background())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var want []uuid.UUID
+		for _, e := range append(slices.Clone(w.model.left), w.model.owned[worker]...) {
+			if e.owner == worker {
+				want = append(want, e.Execution)
+			}
+		}
+		slices.SortFunc(got, compareIDs)
+		slices.SortFunc(want, compareIDs)
+		if !slices.Equal(got, want) {
+			w.t.Fatalf("seed %d: in the database a worker owns %v, in the model %v", seed, got, want)
+		}
+	}
+}
+
+func compareIDs(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }
+
+func executionsOf(claims []Claim) []uuid.UUID {
+	ids := make([]uuid.UUID, len(claims))
+	for i, claim := range claims {
+		ids[i] = claim.Execution
+	}
+	return ids
+}
+
+func entriesOf(entries []modelEntry) []uuid.UUID {
+	ids := make([]uuid.UUID, len(entries))
+	for i, e := range entries {
+		ids[i] = e.Execution
+	}
+	return ids
+}
