@@ -177,3 +177,75 @@ test("a note is written, moved and deleted by keyboard and by pointer, and undo 
   expect((await draftOf(page, name)).startsWith(before)).toBe(true);
   expect(await draftOf(page, name)).not.toContain("notes");
 });
+
+const paid = workflow(`
+- id: load
+  type: set
+  outputs: {total: "inputs.amount * 2", card: inputs.card}
+- id: tax
+  type: set
+  needs: [load]
+  outputs: {tax: activities.load.outputs.total / 10}
+- id: sum
+  type: set
+  needs: [tax]
+  outputs: {sum: activities.load.outputs.total + activities.tax.outputs.tax}
+- id: tell
+  type: set
+  needs: [sum]
+  outputs: {words: "'sum ' + string(activities.sum.outputs.sum)"}
+`, "  input: {type: object, properties: {amount: {type: integer, default: 100}, card: {type: string, x-sensitive: true}}}\n  output: {words: activities.tell.outputs.words, tax: activities.tax.outputs.tax}\n");
+
+test("chosen activities move into a workflow of their own, and the result is the same", async ({ page, expectNoise }) => {
+  expectNoise(/412/); // the name that is taken
+  const name = await openText(page, paid);
+  const designer = new DesignerPage(page);
+  const before = await draftOf(page, name);
+  await designer.card("tax").click();
+  await designer.card("sum").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("e");
+  const box = page.getByRole("dialog", { name: "Move into a workflow of its own" });
+  await expect(box.getByLabel("Name of the new workflow")).toHaveValue(`${name}-tax`);
+  await box.getByLabel("Name of the new workflow").fill("No Name");
+  await page.keyboard.press("Enter");
+  await expect(box.getByRole("alert")).toContainText("small letters");
+  await box.getByLabel("Name of the new workflow").fill(name);
+  await page.keyboard.press("Enter");
+  await expect(box.getByRole("alert")).toContainText("already a workflow");
+  await box.getByLabel("Name of the new workflow").fill(`${name}-sum`);
+  await page.keyboard.press("Enter");
+  await expect(box).toHaveCount(0);
+  const moved = `${name}-sum`.replaceAll("-", "_");
+  await expect(designer.node(moved)).toBeVisible();
+  await expect(designer.node("tax")).toHaveCount(0);
+  await designer.saved();
+  const headers = { Authorization: `Bearer ${process.env.E2E_TOKEN}` };
+  const ends = async (workflow: string) => {
+    const started = await (await page.request.post(`/api/v1/workflows/${workflow}/executions`, { headers, data: { input: { amount: 100 } } })).json();
+    await expect.poll(async () => (await (await page.request.get(`/api/v1/executions/${started.id}`, { headers })).json()).status).toBe("completed");
+    return (await (await page.request.get(`/api/v1/executions/${started.id}`, { headers })).json()).output;
+  };
+  const publish = async (workflow: string) => {
+    const answer = await page.request.post(`/api/v1/workflows/${workflow}/publish`, { headers, data: { message: "" } });
+    expect(answer.status(), await answer.text()).toBe(201);
+  };
+  await publish(`${name}-sum`);
+  await publish(name);
+  const after = await ends(name);
+  await page.keyboard.press("Control+Shift+G");
+  await page.keyboard.press("Control+z");
+  await designer.saved();
+  expect(await draftOf(page, name)).toBe(before);
+  await publish(name);
+  expect(await ends(name)).toEqual(after);
+  expect(after).toEqual({ words: "sum 220", tax: 20 });
+});
+
+test("what cannot move out says why", async ({ page }) => {
+  await openText(page, three);
+  const designer = new DesignerPage(page);
+  await designer.card("two").click();
+  await designer.card("one").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("e");
+  await expect(page.locator(".ds-toast")).toContainText("two does not lead to one");
+});

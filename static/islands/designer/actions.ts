@@ -61,6 +61,7 @@ export const actions: readonly Action[] = [
   { id: 'connect', title: 'Connect to another activity', keys: ['C'], where: 'canvas', edits: true, run: onNode((d, node) => d.authoring.connectFrom(node)) },
   { id: 'disconnect', title: 'Remove an edge', keys: ['X'], where: 'canvas', edits: true, run: onNode((d, node) => d.authoring.disconnectAt(node)) },
   { id: 'new', title: 'Add an activity that is not connected', keys: ['N'], where: 'canvas', edits: true, run: (d) => d.authoring.addLoose() },
+  { id: 'extract', title: 'Move the selection into a workflow of its own', keys: ['E'], where: 'canvas', edits: true, run: (d) => void d.extract() },
   { id: 'note', title: 'Add a note', keys: ['Shift+N'], where: 'canvas', edits: true, run: (d) => d.authoring.addNote(d.session.selection.at(-1) ?? null) },
   { id: 'delete', title: 'Delete, and close the gap', keys: ['Delete', 'Backspace'], where: 'canvas', edits: true, run: (d) => deleteChosen(d) },
   { id: 'open', title: 'Go to the form', keys: ['Enter'], where: 'canvas', run: (d) => d.openForm() },

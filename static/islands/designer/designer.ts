@@ -5,13 +5,15 @@ import { graphFromText, positionsOf } from '../graph/from-text';
 import { closed, isRecord, type GraphNode, type Path } from '../graph/model';
 import { GraphView } from '../graph/view';
 import { actionFor } from './actions';
+import { ask } from './ask';
 import { Authoring } from './authoring';
 import { copyText, paste } from './clipboard';
 import type { CodePane } from './code';
 import { remove } from './commands';
 import { conflictNotice } from './conflict';
-import { Draft } from './draft';
+import { CannotEdit, Draft } from './draft';
 import { changeBetween } from './edit';
+import type { Extracted } from './extract';
 import { Form } from './form';
 import { build, codePlaces, type CodePlace, type Parts } from './frame';
 import { merge } from './merge';
@@ -169,6 +171,38 @@ export class Designer {
     const panel = await this.test;
     if (until === undefined) panel.toggle();
     else await panel.run(until);
+  }
+
+  /** Moves the selection into a workflow of its own, whose draft is made first. */
+  async extract(): Promise<void> {
+    const { extract } = await import('./extract');
+    const keys = this.session.selection;
+    const first = this.session.graph.nodes.find((n) => keys.includes(n.key));
+    const name = `${this.name}-${(first?.id ?? 'part').replaceAll('_', '-')}`.slice(0, 63).replace(/-+$/, '');
+    const plan = (as: string): Extracted | string => {
+      try {
+        return extract(this.session.text, keys, as);
+      } catch (e) {
+        if (e instanceof CannotEdit) return e.message;
+        throw e;
+      }
+    };
+    const refused = plan(name);
+    if (typeof refused === 'string') return void this.session.refuse(refused);
+    ask({
+      title: 'Move into a workflow of its own', label: 'Name of the new workflow', value: name, does: 'Move',
+      problem: (value) => (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value) ? null : 'A name has small letters, digits and -, at most 63 of them'),
+      act: async (value) => {
+        const planned = plan(value);
+        if (typeof planned === 'string') return planned;
+        const saved = await new Server(value).save(planned.child, null);
+        if (saved.kind === 'stale') return `There is already a workflow ${value}`;
+        if (saved.kind !== 'saved') return saved.kind === 'refused' ? saved.message : 'The server cannot be reached.';
+        if (this.session.run(planned.command)) this.session.say(`${value} is a draft now: publish it before this workflow`);
+        return null;
+      },
+      closed: () => this.view.focus(),
+    });
   }
 
   openCommands(): void {

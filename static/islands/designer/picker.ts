@@ -33,24 +33,13 @@ export function closePicker(): void {
 }
 
 export function openPicker(options: PickerOptions): void {
-  closePicker();
   const input = el('input', { type: 'text', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': id, 'aria-autocomplete': 'list', 'aria-label': options.title, placeholder: options.placeholder, autocomplete: 'off', spellcheck: 'false' });
   const list = el('div', { role: 'listbox', id, 'aria-label': options.title });
-  const box = el('div', { class: 'ds-picker', role: 'dialog', 'aria-label': options.title }, el('p', { class: 'ds-picker-title' }, options.title), input, list);
+  const close = openBox(options.title, [input, list], options.closed, options.at);
+  const box = input.parentElement!;
   let shown: Choice[] = [];
   let active = 0;
 
-  const close = (chosen = false) => {
-    if (current !== abandon) return;
-    current = null;
-    document.removeEventListener('pointerdown', outside, true);
-    box.remove();
-    if (!chosen) options.closed?.();
-  };
-  const abandon = () => close();
-  const outside = (e: PointerEvent) => {
-    if (!box.contains(e.target as Node)) close();
-  };
   const take = (choice: Choice | undefined) => {
     if (!choice || choice.refused) return;
     close(true);
@@ -70,10 +59,9 @@ export function openPicker(options: PickerOptions): void {
   };
 
   input.addEventListener('input', filter);
-  box.addEventListener('keydown', (e) => {
-    e.stopPropagation();
+  input.addEventListener('keydown', (e) => {
     const step: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
-    if (e.key === 'Escape' || e.key === 'Tab') {
+    if (e.key === 'Tab') {
       e.preventDefault();
       close();
     } else if (e.key === 'Enter') {
@@ -85,12 +73,37 @@ export function openPicker(options: PickerOptions): void {
     }
   });
 
-  current = abandon;
-  document.body.append(box);
-  document.addEventListener('pointerdown', outside, true);
   filter();
   place(box, options.at);
   input.focus();
+}
+
+/** Opens a box over the page, in place of the one that is open; answers what closes it. */
+export function openBox(title: string, parts: readonly HTMLElement[], closed?: () => void, at?: { x: number; y: number }): (chosen?: boolean) => void {
+  closePicker();
+  const box = el('div', { class: 'ds-picker', role: 'dialog', 'aria-label': title }, el('p', { class: 'ds-picker-title' }, title), ...parts);
+  const close = (chosen = false) => {
+    if (current !== abandon) return;
+    current = null;
+    document.removeEventListener('pointerdown', outside, true);
+    box.remove();
+    if (!chosen) closed?.();
+  };
+  const abandon = () => close();
+  const outside = (e: PointerEvent) => {
+    if (!box.contains(e.target as Node)) close();
+  };
+  box.addEventListener('keydown', (e) => {
+    e.stopPropagation();
+    if (e.key !== 'Escape') return;
+    e.preventDefault();
+    close();
+  });
+  current = abandon;
+  document.body.append(box);
+  document.addEventListener('pointerdown', outside, true);
+  place(box, at);
+  return close;
 }
 
 function option(choice: Choice, index: number, take: () => void): HTMLElement {
