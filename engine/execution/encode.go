@@ -11,7 +11,9 @@ import (
 )
 
 // MarshalJSON writes an event in the shape of the API.
-func (ev Event) MarshalJSON() ([]byte, error) { return appendEvent(make([]byte, 0, 192), &ev, true) }
+func (ev Event) MarshalJSON() ([]byte, error) {
+	return appendEvent(make([]byte, 0, 192), &ev, new(written), true)
+}
 
 // EncodeEvents writes events as a JSON array, always the same bytes for the same events.
 func EncodeEvents(events []Event) ([]byte, error) { return AppendEvents(nil, events) }
@@ -20,25 +22,26 @@ func EncodeEvents(events []Event) ([]byte, error) { return AppendEvents(nil, eve
 func AppendEvents(b []byte, events []Event) ([]byte, error) {
 	b = slices.Grow(b, 160*len(events)+2)
 	b = append(b, '[')
+	var last written
 	var err error
 	for i := range events {
 		if i > 0 {
 			b = append(b, ',', '\n')
 		}
-		if b, err = appendEvent(b, &events[i], false); err != nil {
+		if b, err = appendEvent(b, &events[i], &last, false); err != nil {
 			return nil, err
 		}
 	}
 	return append(b, ']'), nil
 }
 
-func appendEvent(b []byte, ev *Event, always bool) ([]byte, error) {
+func appendEvent(b []byte, ev *Event, last *written, always bool) ([]byte, error) {
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendInt(b, ev.Seq, 10)
 	b = append(b, `,"type":"`...)
 	b = append(b, ev.Type...)
 	b = append(b, `","at":`...)
-	b = appendInstant(b, ev.At)
+	b = last.append(b, ev.At)
 	b = appendText(b, `,"activity":`, ev.Activity)
 	b = appendText(b, `,"item":`, ev.Item)
 	b = appendText(b, `,"hook":`, ev.Hook)
@@ -61,10 +64,23 @@ func appendEvent(b []byte, ev *Event, always bool) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-func appendInstant(b []byte, t time.Time) []byte {
+// written is the instant written last, and where it stands in the buffer. Most events of a flush have the same, and
+// copying it takes a fraction of writing it.
+type written struct {
+	at       time.Time
+	from, to int
+}
+
+func (last *written) append(b []byte, at time.Time) []byte {
+	if last.to > 0 && last.at == at {
+		return append(b, b[last.from:last.to]...)
+	}
+	from := len(b)
 	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, instantFormat)
-	return append(b, '"')
+	b = at.UTC().AppendFormat(b, instantFormat)
+	b = append(b, '"')
+	*last = written{at: at, from: from, to: len(b)}
+	return b
 }
 
 // appendText writes a member that is left out when empty.

@@ -125,7 +125,7 @@ func CompileTemplate(template string) (*Value, error) {
 	case len(parts) == 1:
 		return Expression(parts[0].program), nil
 	}
-	return &Value{dynamic: true, parts: parts}, nil
+	return (&Value{dynamic: true, parts: parts}).withReferences(), nil
 }
 
 // shift moves an error of an expression to its place in the text around it.

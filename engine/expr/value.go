@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,9 @@ type Value struct {
 	parts   []part            // text with expressions in it
 	items   []*Value          // a list
 	fields  map[string]*Value // an object
+
+	programs []*Program // all below, in the order of keys and items
+	refs     References // of them: known when the value is made, because each evaluation asks
 }
 
 // part is a stretch of a template: a program, or text.
@@ -29,7 +31,9 @@ type part struct {
 func Constant(v any) *Value { return &Value{literal: v} }
 
 // Expression is a value that is one bare expression.
-func Expression(p *Program) *Value { return &Value{dynamic: true, program: p} }
+func Expression(p *Program) *Value {
+	return (&Value{dynamic: true, program: p}).withReferences()
+}
 
 // ListOf and ObjectOf build a value from parts.
 func ListOf(items []*Value) *Value {
@@ -42,7 +46,7 @@ func ListOf(items []*Value) *Value {
 	if !v.dynamic {
 		return Constant(literal)
 	}
-	return v
+	return v.withReferences()
 }
 
 // ObjectOf builds an object; see ListOf.
@@ -56,7 +60,7 @@ func ObjectOf(fields map[string]*Value) *Value {
 	if !v.dynamic {
 		return Constant(literal)
 	}
-	return v
+	return v.withReferences()
 }
 
 // CompileValue compiles a plain JSON value in which every string is a template: ${{ }} holds an expression,
@@ -208,11 +212,27 @@ func evalParts(parts []part, env Env, escape func(string) string) (any, error) {
 	return out.String(), nil
 }
 
-// Programs are all expressions of the value, in the order of keys and items.
-func (v *Value) Programs() []*Program {
-	if v == nil || !v.dynamic {
-		return nil
+// withReferences notes what a value that has just been made reads.
+func (v *Value) withReferences() *Value {
+	v.programs = v.collect()
+	if len(v.programs) == 1 {
+		v.refs = v.programs[0].refs
+		return v
 	}
+	for _, p := range v.programs {
+		v.refs.Roots = append(v.refs.Roots, p.refs.Roots...)
+		v.refs.Activities = append(v.refs.Activities, p.refs.Activities...)
+		v.refs.Secrets = append(v.refs.Secrets, p.refs.Secrets...)
+		v.refs.Variables = append(v.refs.Variables, p.refs.Variables...)
+	}
+	for _, list := range []*[]string{&v.refs.Roots, &v.refs.Activities, &v.refs.Secrets, &v.refs.Variables} {
+		slices.Sort(*list)
+		*list = slices.Clip(slices.Compact(*list))
+	}
+	return v
+}
+
+func (v *Value) collect() []*Program {
 	var all []*Program
 	if v.program != nil {
 		all = append(all, v.program)
@@ -231,21 +251,21 @@ func (v *Value) Programs() []*Program {
 	return all
 }
 
+// Programs are all expressions of the value, in the order of keys and items. The list must not be changed.
+func (v *Value) Programs() []*Program {
+	if v == nil {
+		return nil
+	}
+	return v.programs
+}
+
 // Names are the roots that the expressions of the value read, sorted.
 func (v *Value) Names() []string { return v.References().Roots }
 
-// References are what the expressions of the value read.
+// References are what the expressions of the value read. The lists must not be changed.
 func (v *Value) References() References {
-	var all References
-	for _, p := range v.Programs() {
-		all.Roots = append(all.Roots, p.refs.Roots...)
-		all.Activities = append(all.Activities, p.refs.Activities...)
-		all.Secrets = append(all.Secrets, p.refs.Secrets...)
-		all.Variables = append(all.Variables, p.refs.Variables...)
+	if v == nil {
+		return References{}
 	}
-	for _, list := range []*[]string{&all.Roots, &all.Activities, &all.Secrets, &all.Variables} {
-		slices.SortFunc(*list, cmp.Compare[string])
-		*list = slices.Compact(*list)
-	}
-	return all
+	return v.refs
 }
