@@ -117,24 +117,34 @@ func (s *scheduler) locked(ctx context.Context, who Who, id uuid.UUID, action st
 	return scheduleOf(after), err
 }
 
-// look does what is due once and answers when to look again.
+// look does what is due once and answers when to look again. Mostly there is nothing, which takes one statement
+// and no transaction.
 func (s *scheduler) look(ctx context.Context) (time.Duration, error) {
+	todo, err := s.q.SchedulesToDo(ctx)
+	if err != nil {
+		return 0, err
+	}
 	busy := false
-	for _, step := range []func(context.Context) (bool, error){s.fireDue, s.fireBuffered, s.fireBackfill} {
-		did, err := step(ctx)
+	for _, step := range []struct {
+		wanted bool
+		do     func(context.Context) (bool, error)
+	}{{todo.Due, s.fireDue}, {todo.Buffered, s.fireBuffered}, {todo.Backfilling, s.fireBackfill}} {
+		if !step.wanted {
+			continue
+		}
+		did, err := step.do(ctx)
 		if err != nil {
 			return 0, err
 		}
 		busy = busy || did
 	}
-	if busy {
+	switch {
+	case busy:
 		return 0, nil
+	case todo.Due: // another replica is at it
+		return time.Second, nil
 	}
-	seconds, err := s.q.UntilNextSchedule(ctx)
-	if err != nil || seconds < 0 {
-		return time.Minute, err
-	}
-	return time.Duration(seconds * float64(time.Second)), nil
+	return time.Duration(max(0, todo.Seconds) * float64(time.Second)), nil
 }
 
 func (s *scheduler) fireDue(ctx context.Context) (bool, error) {

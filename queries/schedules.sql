@@ -51,9 +51,13 @@ where exists (select from ticks t where t.schedule_id = s.id and t.outcome is nu
     and not exists (select from executions e where e.id = any(s.running) and e.finished_at is null)
 order by s.updated_at limit 1 for update of s skip locked;
 
--- name: UntilNextSchedule :one
--- Seconds until the next tick is due; negative when there is none.
-select coalesce(extract(epoch from min(due_at) - clock_timestamp()), -1)::float8 as seconds from schedules;
+-- name: SchedulesToDo :one
+-- What there may be to do, and the seconds until the next tick is due: an hour when there is none.
+select coalesce(min(s.due_at) <= now(), false)::bool as due,
+    coalesce(extract(epoch from min(s.due_at) - clock_timestamp()), 3600)::float8 as seconds,
+    exists (select from ticks where outcome is null)::bool as buffered,
+    exists (select from backfills where planned_at is not null)::bool as backfilling
+from schedules s;
 
 -- name: SetScheduleProgress :exec
 update schedules set planned_at = sqlc.narg(planned_at), due_at = sqlc.narg(due_at), running = @running::uuid[] where id = @id;

@@ -509,6 +509,34 @@ func (q *Queries) ScheduleByID(ctx context.Context, iD uuid.UUID, teamID uuid.UU
 	return i, err
 }
 
+const schedulesToDo = `-- name: SchedulesToDo :one
+select coalesce(min(s.due_at) <= now(), false)::bool as due,
+    coalesce(extract(epoch from min(s.due_at) - clock_timestamp()), 3600)::float8 as seconds,
+    exists (select from ticks where outcome is null)::bool as buffered,
+    exists (select from backfills where planned_at is not null)::bool as backfilling
+from schedules s
+`
+
+type SchedulesToDoRow struct {
+	Due         bool
+	Seconds     float64
+	Buffered    bool
+	Backfilling bool
+}
+
+// What there may be to do, and the seconds until the next tick is due: an hour when there is none.
+func (q *Queries) SchedulesToDo(ctx context.Context) (SchedulesToDoRow, error) {
+	row := q.db.QueryRow(ctx, schedulesToDo)
+	var i SchedulesToDoRow
+	err := row.Scan(
+		&i.Due,
+		&i.Seconds,
+		&i.Buffered,
+		&i.Backfilling,
+	)
+	return i, err
+}
+
 const sealedSchedules = `-- name: SealedSchedules :many
 select id, input from schedules where input::text like '{"$sealed"%' order by id
 `
@@ -667,18 +695,6 @@ func (q *Queries) TickExists(ctx context.Context, scheduleID uuid.UUID, schedule
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
-}
-
-const untilNextSchedule = `-- name: UntilNextSchedule :one
-select coalesce(extract(epoch from min(due_at) - clock_timestamp()), -1)::float8 as seconds from schedules
-`
-
-// Seconds until the next tick is due; negative when there is none.
-func (q *Queries) UntilNextSchedule(ctx context.Context) (float64, error) {
-	row := q.db.QueryRow(ctx, untilNextSchedule)
-	var seconds float64
-	err := row.Scan(&seconds)
-	return seconds, err
 }
 
 const updateSchedule = `-- name: UpdateSchedule :one

@@ -33,6 +33,10 @@ select t.execution_id, t.activity, t.item, t.compensating, t.attempt, t.team_id,
     t.expires_at::timestamptz as expires_at, (select max(o.id) from told o where o.execution_id = t.execution_id)::bigint as message
 from taken t order by t.turn;
 
+-- name: OpenWork :one
+-- Whether there may be something for ClaimWork.
+select exists (select from work w where w.worker_id is null and w.needs = any(@needs::text[]))::bool as open;
+
 -- name: FinishWork :many
 -- Ends leases that are still held and stores their results. A lease that is not answered was lost.
 with results as (

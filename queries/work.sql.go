@@ -318,6 +318,18 @@ func (q *Queries) LeasedWork(ctx context.Context, lease *uuid.UUID) (LeasedWorkR
 	return i, err
 }
 
+const openWork = `-- name: OpenWork :one
+select exists (select from work w where w.worker_id is null and w.needs = any($1::text[]))::bool as open
+`
+
+// Whether there may be something for ClaimWork.
+func (q *Queries) OpenWork(ctx context.Context, needs []string) (bool, error) {
+	row := q.db.QueryRow(ctx, openWork, needs)
+	var open bool
+	err := row.Scan(&open)
+	return open, err
+}
+
 const overdueWork = `-- name: OverdueWork :one
 select exists (select from work w where w.worker_id is not null and (w.expires_at <= now() or w.deadline <= now()))::bool as overdue
 `

@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +26,8 @@ type Wire struct {
 	pairs      map[*pair]bool
 	statements int
 	trips      int
+	byText     map[string]int
+	ignored    []string
 	deaf       int        // replies to commits that are still to be dropped
 	holes      [2]bool    // by direction: what is sent is held back
 	filled     *sync.Cond // holes changed
@@ -43,6 +47,8 @@ type pair struct {
 	mute      bool              // nothing that the program says from now on arrives
 	listens   bool              // it is for notifications
 	prepared  map[string]string // statements by their names
+	bound     string            // text of the statement that is executed next
+	counts    bool              // something that counts was executed since the last sync
 }
 
 // NewWire opens a way to a database; it ends with the test.
@@ -52,7 +58,7 @@ func NewWire(t testing.TB, database string) *Wire {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Wire{pairs: map[*pair]bool{}}
+	w := &Wire{pairs: map[*pair]bool{}, byText: map[string]int{}}
 	w.filled = sync.NewCond(&w.mu)
 	w.network, w.address = pgconn.NetworkAddress(config.Host, config.Port)
 	if w.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
@@ -80,6 +86,21 @@ func (w *Wire) Counts() (statements, roundTrips int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.statements, w.trips
+}
+
+// Ignore leaves statements out of Counts whose text has one of these words in it, and round trips that are for
+// nothing else.
+func (w *Wire) Ignore(words ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ignored = words
+}
+
+// Statements says how often each text was executed, those that Counts leaves out included.
+func (w *Wire) Statements() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.byText)
 }
 
 // Cut breaks every connection.
@@ -236,16 +257,18 @@ func (w *Wire) see(p *pair, message []byte) (arrives bool) {
 		name, text := twoTexts(message[5:])
 		p.prepared[name] = text
 	case messageBind:
-		_, name := twoTexts(message[5:])
-		p.mute = p.mute || w.lost != "" && strings.Contains(p.prepared[name], w.lost)
+		_, name := twoTexts(message[5:]) // after the name of the portal
+		p.bound = p.prepared[name]
+		p.mute = p.mute || w.lost != "" && strings.Contains(p.bound, w.lost)
 	case messageExecute:
-		w.statements++
-	case messageSync:
-		w.trips++
+		w.execute(p, p.bound)
 	case messageQuery:
-		w.statements++
-		w.trips++
-		p.listens = p.listens || bytes.HasPrefix(message[5:], []byte("listen "))
+		text, _ := twoTexts(message[5:])
+		w.execute(p, text)
+		w.sync(p)
+		p.listens = p.listens || strings.HasPrefix(text, "listen ")
+	case messageSync:
+		w.sync(p)
 	}
 	if w.deaf > 0 && message[0] == messageSync {
 		w.deaf--
@@ -259,6 +282,21 @@ func twoTexts(message []byte) (first, second string) {
 	a, rest, _ := bytes.Cut(message, []byte{0})
 	b, _, _ := bytes.Cut(rest, []byte{0})
 	return string(a), string(b)
+}
+
+func (w *Wire) execute(p *pair, text string) {
+	w.byText[text]++
+	if !slices.ContainsFunc(w.ignored, func(word string) bool { return strings.Contains(text, word) }) {
+		w.statements++
+		p.counts = true
+	}
+}
+
+func (w *Wire) sync(p *pair) {
+	if p.counts {
+		w.trips++
+	}
+	p.counts = false
 }
 
 // largestMessage bounds what a frame may claim to hold.

@@ -24,6 +24,7 @@ type Loop struct {
 	Woken func([]uuid.UUID) // told after the wake-up was committed
 
 	next *alarm
+	due  bool // the next timer is due when it looks next, as far as it knows
 }
 
 // New makes a loop.
@@ -57,27 +58,32 @@ func (l *Loop) Tidy(ctx context.Context) {
 	}
 }
 
-// fire wakes what is due and answers how long to sleep.
+// fire wakes what is due and answers how long to sleep. When nothing is expected to be due it only looks when
+// something will be.
 func (l *Loop) fire(ctx context.Context) time.Duration {
-	woken, more, err := l.Store.FireTimers(ctx)
-	if err != nil {
-		l.complain(ctx, err)
-		return look
-	}
-	if len(woken) > 0 {
-		l.Woken(woken)
-	}
-	if more {
-		return 0
+	if l.due {
+		woken, more, err := l.Store.FireTimers(ctx)
+		if err != nil {
+			l.complain(ctx, err)
+			return look
+		}
+		if len(woken) > 0 {
+			l.Woken(woken)
+		}
+		if more {
+			return 0
+		}
 	}
 	wait, ok, err := l.Store.NextTimer(ctx)
 	if err != nil {
 		l.complain(ctx, err)
-	}
-	if !ok {
 		return look
 	}
-	return min(max(wait, time.Millisecond), look)
+	l.due = ok && wait <= look
+	if !l.due {
+		return look
+	}
+	return max(wait, time.Millisecond)
 }
 
 func (l *Loop) complain(ctx context.Context, err error) {

@@ -103,6 +103,11 @@ func (p *Pool) takeWork(ctx context.Context) error {
 	if p.suspended() {
 		return nil
 	}
+	if !p.offered.Load() { // nobody said so: mostly there is nothing
+		if offered, err := p.Works.Offered(p.alive, p.abilities); err != nil || !offered {
+			return err
+		}
+	}
 	if p.errands() > 0 {
 		gather(ctx, p.workNow)
 	}

@@ -76,6 +76,7 @@ type Pool struct {
 	returned []queue.Claim // claimed again while their drivers were leaving
 	receipts map[uuid.UUID][]*Receipt
 	serving  bool // registered and not closing
+	full     bool // the last look for room found none
 	place    wanted
 
 	running   sync.WaitGroup                   // drivers
@@ -138,14 +139,17 @@ func (p *Pool) Active() int {
 // Busy is the number of attempts that run.
 func (p *Pool) Busy() int { return p.Worker.Concurrency - p.slots.unused() }
 
-// room is how many more executions it may own, by a rule of package order.
+// room is how many more executions it may own, by a rule of package order. When it is full, the next that leaves
+// makes the pool look.
 func (p *Pool) room(rule func(slots, owned int) int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.serving {
 		return 0
 	}
-	return rule(p.Worker.Concurrency, len(p.drivers)+p.reserved)
+	owned := len(p.drivers) + p.reserved
+	p.full = order.Room(p.Worker.Concurrency, owned) == 0
+	return rule(p.Worker.Concurrency, owned)
 }
 
 // Reserve promises a place for an execution that is about to begin; false when there is none, or when its
@@ -169,7 +173,11 @@ func (p *Pool) Unreserve() {
 	defer p.bringing.Done()
 	p.mu.Lock()
 	p.reserved--
+	look := p.full
 	p.mu.Unlock()
+	if look {
+		p.look()
+	}
 }
 
 // Drive begins to drive an execution that this worker owns since its first flush. It redeems a promise.
@@ -203,8 +211,11 @@ func (p *Pool) remove(d *driver) bool {
 	if d.next != nil {
 		p.returned = append(p.returned, *d.next)
 	}
+	look := p.full || d.next != nil
 	p.mu.Unlock()
-	p.look()
+	if look {
+		p.look()
+	}
 	return d.next != nil
 }
 
