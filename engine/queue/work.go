@@ -78,7 +78,9 @@ func (w *Works) Claim(ctx context.Context, fit Fit, n int) ([]Leased, error) {
 }
 
 // Offered reports whether there may be something to claim. It takes no transaction.
-func (w *Works) Offered(ctx context.Context, needs []string) (bool, error) { return w.q.OpenWork(ctx, needs) }
+func (w *Works) Offered(ctx context.Context, needs []string) (bool, error) {
+	return w.q.OpenWork(ctx, needs)
+}
 
 // Finished is the end of a leased attempt: the message for its execution.
 type Finished struct {
