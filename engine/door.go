@@ -361,8 +361,10 @@ type Worker struct {
 	CPU           int               `json:"cpu"`    // cores
 	Memory        int64             `json:"memory"` // bytes
 	Labels        map[string]string `json:"labels"`
-	Activities    []string          `json:"activities"` // what it can run
-	Queues        []string          `json:"queues"`     // empty = all
+	Activities    []string          `json:"activities"`      // what it can run
+	Teams         []string          `json:"teams,omitempty"` // that it works for, by name; none = all, as with what follows
+	Workflows     []string          `json:"workflows,omitempty"`
+	Queues        []string          `json:"queues"`
 	Concurrency   int               `json:"concurrency"`
 	Active        int               `json:"activeExecutions"`
 	Leases        int               `json:"leases"`

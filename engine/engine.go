@@ -20,6 +20,7 @@ import (
 	"weftline/engine/flow"
 	"weftline/engine/notify"
 	"weftline/engine/queue"
+	"weftline/engine/queue/balance"
 	"weftline/engine/queue/order"
 	"weftline/engine/seal"
 	"weftline/engine/store"
@@ -37,6 +38,7 @@ type Options struct {
 	Connections  int                // most connections of the pool (Committers + 8)
 	Mode         string             // what the execution mode default means (local_sync)
 	Scheduling   string             // policy of package order (tenant_aware)
+	Balance      string             // policy of package balance (least_loaded)
 	Backpressure PressureLimits     // when starts are held back (never)
 	PayloadLimit int                // bytes of an input, signal or event (1 MiB)
 	OutputLimit  int                // bytes of an activity's output (16 MiB)
@@ -48,7 +50,9 @@ type Options struct {
 	Version      string             // of the program, shown in the worker registry
 	Region, Zone string
 	Labels       map[string]string
-	Queues       []string // queues of work that the worker serves (all)
+	Teams        []string // teams that the worker works for, by their names (all)
+	Workflows    []string // workflows that it works for (all)
+	Queues       []string // queues of executions and of work that it serves (all)
 	Serves       []int    // partitions that the worker claims executions from (all)
 	KeepsWork    bool     // attempts that wait for a slot are not offered to other workers
 	Log          *slog.Logger
@@ -61,6 +65,7 @@ func (o Options) withDefaults() Options {
 	o.Connections = orDefault(o.Connections, o.Committers+8)
 	o.Mode = orDefault(o.Mode, worker.ModeLocalSync)
 	o.Scheduling = orDefault(o.Scheduling, "tenant_aware")
+	o.Balance = orDefault(o.Balance, balance.Default)
 	o.PayloadLimit = orDefault(o.PayloadLimit, 1<<20)
 	o.OutputLimit = orDefault(o.OutputLimit, 16<<20)
 	o.FileLimit = orDefault(o.FileLimit, 64<<20)
@@ -106,7 +111,11 @@ var _ Door = (*Engine)(nil)
 // Open connects to a migrated database. Nothing runs before Run; the door may be used at once.
 func Open(ctx context.Context, options Options) (*Engine, error) {
 	options = options.withDefaults()
-	policy, err := order.Named(options.Scheduling)
+	line, err := order.Named(options.Scheduling)
+	if err != nil {
+		return nil, err
+	}
+	share, err := balance.Named(options.Balance)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +135,7 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	e := &Engine{options: options, db: db, identity: NewIdentity(db), figures: figures.New(), vault: NewVault(db, keys), watchers: newWatchers(), policies: newPolicies(db)}
 	e.identity.keys = keys
 	e.identity.changed = func(team uuid.UUID) { e.publish(Change{Team: team, Access: true}) }
-	e.assemble(st, policy)
+	e.assemble(st, line, share)
 	return e, nil
 }
 
@@ -156,7 +165,7 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 }
 
 // assemble wires the parts; each gets functions for the little that it needs of the others.
-func (e *Engine) assemble(st *store.Store, policy order.Policy) {
+func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Policy) {
 	id := uuid.Must(uuid.NewV7())
 	e.options.Activities.Register(flow.TypeEmit, emitter{e})
 	e.services = newConnections(e.db, e.vault, e.options.Activities)
@@ -165,7 +174,7 @@ func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 	e.services.reach = e.policies.reach
 	e.cabinet = &cabinet{db: e.db, q: queries.New(e.db), most: int64(e.options.FileLimit), now: st.Clock.Now, keys: e.vault.keys}
 	e.options.Activities.KeepFiles(activityFiles{e.cabinet})
-	q, works := queue.New(e.db, id, e.options.partitions(), policy), queue.NewWorks(e.db)
+	q, works := queue.New(e.db, id, e.options.serving(), line, share), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
 		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Shares: !e.options.KeepsWork, Grace: e.options.Grace, Log: e.options.Log,
@@ -201,7 +210,11 @@ func (e *Engine) assemble(st *store.Store, policy order.Policy) {
 	e.hooks = &hooks{q: e.runs.q, store: st, runs: e.runs, secrets: e.vault.valuesFor, watch: e.watchers.Watch}
 }
 
-// partitions are those that the worker claims from.
+// serving is what the worker claims.
+func (o Options) serving() queue.Serving {
+	return queue.Serving{Partitions: o.partitions(), Teams: o.Teams, Workflows: o.Workflows, Queues: o.Queues}
+}
+
 func (o Options) partitions() []int16 {
 	var partitions []int16
 	for i := range o.Partitions {
@@ -218,7 +231,7 @@ func (e *Engine) worker(id uuid.UUID) queue.Worker {
 		hostname = "unknown"
 	}
 	return queue.Worker{ID: id, Hostname: hostname, Version: e.options.Version, Region: e.options.Region, Zone: e.options.Zone,
-		Labels: e.options.Labels, Activities: e.options.Activities.Abilities(), Queues: e.options.Queues, Concurrency: e.options.Concurrency,
+		Labels: e.options.Labels, Activities: e.options.Activities.Abilities(), Teams: e.options.Teams, Workflows: e.options.Workflows, Queues: e.options.Queues, Concurrency: e.options.Concurrency,
 		Kind: queue.KindReplica, Architecture: runtime.GOARCH, CPU: runtime.NumCPU(), Memory: worker.MachineMemory()}
 }
 

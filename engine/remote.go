@@ -38,7 +38,7 @@ type RemoteWorkers interface {
 }
 
 // WorkerRequest is what a remote worker says of itself. Activities are names of tasks; CPU counts cores, Memory
-// bytes; Queues empty is all queues. Replaces names an earlier registration whose place this one takes.
+// bytes; Workflows and Queues empty are all. Replaces names an earlier registration whose place this one takes.
 type WorkerRequest struct {
 	Hostname       string            `json:"hostname"`
 	Version        string            `json:"version"`
@@ -49,6 +49,7 @@ type WorkerRequest struct {
 	Zone           string            `json:"zone"`
 	Activities     []string          `json:"activities"`
 	Labels         map[string]string `json:"labels"`
+	Workflows      []string          `json:"workflows"`
 	Queues         []string          `json:"queues"`
 	MaxConcurrency int               `json:"maxConcurrency"`
 	Replaces       *uuid.UUID        `json:"replaces"`
@@ -99,10 +100,10 @@ func (w *WorkerRequest) check() error {
 		return Refuse("invalid_input", fmt.Sprintf("maxConcurrency is %d: from 1 to %d", w.MaxConcurrency, mostConcurrency))
 	case w.CPU < 0 || w.CPU > 1<<20 || w.Memory < 0:
 		return Refuse("invalid_input", "cpu counts cores and memory bytes; neither can be negative")
-	case len(w.Activities) > mostNames || len(w.Labels) > mostNames || len(w.Queues) > mostNames:
-		return Refuse("invalid_input", fmt.Sprintf("a worker has at most %d activities, labels and queues", mostNames))
+	case len(w.Activities) > mostNames || len(w.Labels) > mostNames || len(w.Workflows) > mostNames || len(w.Queues) > mostNames:
+		return Refuse("invalid_input", fmt.Sprintf("a worker has at most %d activities, labels, workflows and queues", mostNames))
 	}
-	names := slices.Concat([]string{w.Hostname}, w.Activities, w.Queues, slices.Collect(maps.Keys(w.Labels)))
+	names := slices.Concat([]string{w.Hostname}, w.Activities, w.Workflows, w.Queues, slices.Collect(maps.Keys(w.Labels)))
 	for _, name := range names {
 		if name == "" || len(name) > longestName || strings.ContainsRune(name, 0) {
 			return Refuse("invalid_input", fmt.Sprintf("%q is no name: 1 to %d bytes", name, longestName))
@@ -129,7 +130,7 @@ func (r *runs) RegisterWorker(ctx context.Context, who Who, request WorkerReques
 		}
 		return queue.Register(ctx, q, queue.Worker{ID: id, Kind: queue.KindRemote, Team: &who.Team, RegisteredBy: who.User,
 			Hostname: request.Hostname, Version: request.Version, Region: request.Region, Zone: request.Zone, Architecture: request.Architecture,
-			CPU: request.CPU, Memory: request.Memory, Labels: request.Labels, Activities: request.Activities, Queues: request.Queues,
+			CPU: request.CPU, Memory: request.Memory, Labels: request.Labels, Activities: request.Activities, Workflows: request.Workflows, Queues: request.Queues,
 			Concurrency: request.MaxConcurrency})
 	})
 	if err != nil {
@@ -190,7 +191,7 @@ func (w remote) fit(team uuid.UUID) queue.Fit {
 	for i, task := range w.Activities {
 		needs[i] = activity.RemoteTask(task)
 	}
-	return queue.Fit{Worker: w.ID, Team: &team, Needs: needs, Labels: w.labels, Queues: w.Queues}
+	return queue.Fit{Worker: w.ID, Team: &team, Needs: needs, Labels: w.labels, Workflows: w.Workflows, Queues: w.Queues}
 }
 
 // settleWorker moves a worker to the state that follows from what it holds.

@@ -181,6 +181,7 @@ func TestOnlyWhoMayGetsWork(t *testing.T) {
 	gpu := map[string]string{"gpu": "true"}
 	w.none(w.registered(engine.WorkerRequest{Hostname: "h", Activities: []string{"other"}, Labels: gpu, MaxConcurrency: 9}))
 	w.none(w.registered(engine.WorkerRequest{Hostname: "h", Activities: []string{"render"}, MaxConcurrency: 9}))
+	w.none(w.registered(engine.WorkerRequest{Hostname: "h", Activities: []string{"render"}, Labels: gpu, Workflows: []string{"another"}, MaxConcurrency: 9}))
 	w.none(w.registered(engine.WorkerRequest{Hostname: "h", Activities: []string{"render"}, Labels: gpu, Queues: []string{"default"}, MaxConcurrency: 9}))
 
 	w.exec(`insert into teams (id, name) values ('11111111-1111-4111-8111-111111111111', 'others')`)

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/execution"
+	"weftline/engine/flow"
 	"weftline/engine/queue"
 	"weftline/engine/store"
 	"weftline/engine/worker"
@@ -150,14 +151,22 @@ func (r *runs) addPlaceInLine(ctx context.Context, detail *ExecutionDetail) erro
 	if detail.OwnerWorker != nil || execution.IsTerminal(detail.Status) {
 		return nil
 	}
-	place, err := r.q.PlaceInLine(ctx, detail.ID)
+	place, err := r.q.PlaceInLine(ctx, queue.Lease.Seconds(), detail.ID)
 	if err != nil {
 		return fmt.Errorf("read the place in line of execution %s: %w", detail.ID, err)
 	}
-	if place.Place > 0 {
-		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "queue", Since: place.Since, Position: place.Place,
-			Reason: fmt.Sprintf("waits for a worker, number %d in the line of its team", place.Place)})
+	if place.Place == 0 {
+		return nil
 	}
+	line := "its team"
+	if place.Queue != flow.DefaultQueue {
+		line = fmt.Sprintf("its team in the queue %s", place.Queue)
+	}
+	reason := fmt.Sprintf("waits for a worker, number %d in the line of %s", place.Place, line)
+	if !place.Served {
+		reason = fmt.Sprintf("no worker that is alive takes executions of workflow %s in the queue %s: start one that does", detail.Workflow, place.Queue)
+	}
+	detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "queue", Since: place.Since, Position: place.Place, Reason: reason})
 	return nil
 }
 
@@ -277,7 +286,7 @@ func (r *runs) Workers(ctx context.Context, who Who) ([]Worker, error) {
 	for i, w := range registered {
 		workers[i] = Worker{ID: w.ID, Kind: w.Kind, Hostname: w.Hostname, Version: w.Version, State: w.State, Region: w.Region,
 			Zone: w.Zone, Architecture: w.Architecture, CPU: int(w.Cpu), Memory: w.Memory, Labels: w.Labels,
-			Activities: slices.Clone(w.Activities), Queues: slices.Clone(w.Queues), Concurrency: int(w.Concurrency), Active: int(w.Active),
+			Activities: slices.Clone(w.Activities), Teams: slices.Clone(w.Teams), Workflows: slices.Clone(w.Workflows), Queues: slices.Clone(w.Queues), Concurrency: int(w.Concurrency), Active: int(w.Active),
 			Leases: w.Leases, QueueLength: int(w.QueueLength), CPUUsage: w.CpuUsage, MemoryUsage: w.MemoryUsage,
 			LastActivity: w.LastActivity, RegisteredBy: w.RegisteredBy, StartedAt: w.StartedAt, LastHeartbeat: w.HeartbeatAt}
 	}

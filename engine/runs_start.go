@@ -70,7 +70,7 @@ func (r *runs) admit(ctx context.Context, team uuid.UUID, n int) error {
 }
 
 func (r *runs) begin(ctx context.Context, who Who, definition *store.Definition, start execution.Start, key *store.StartKey) (Started, error) {
-	own := !r.Pressure().On() && r.pool.Reserve(start.ID)
+	own := !r.Pressure().On() && r.pool.Reserve(start.ID, who.TeamName, definition)
 	owned := false
 	defer func() {
 		if own && !owned {

@@ -14,7 +14,7 @@ import (
 )
 
 const executionByID = `-- name: ExecutionByID :one
-select e.id, e.team_id, e.partition, e.workflow, e.version, e.content_hash, e.mode, e.status, e.correlation_id, e.priority, e.labels, e.started_by, e.parent_id, e.error, e.incident, e.incidents, e.created_at, e.updated_at, e.finished_at, e.keep_until, e.deadline, t.name as team_name, r.owner
+select e.id, e.team_id, e.partition, e.workflow, e.version, e.content_hash, e.mode, e.status, e.correlation_id, e.priority, e.labels, e.started_by, e.parent_id, e.error, e.incident, e.incidents, e.created_at, e.updated_at, e.finished_at, e.keep_until, e.deadline, e.queue, e.region, t.name as team_name, r.owner
 from executions e
 join teams t on t.id = e.team_id
 left join ready r on r.execution_id = e.id
@@ -43,6 +43,8 @@ type ExecutionByIDRow struct {
 	FinishedAt    *time.Time
 	KeepUntil     *time.Time
 	Deadline      *time.Time
+	Queue         string
+	Region        string
 	TeamName      string
 	Owner         *uuid.UUID
 }
@@ -72,6 +74,8 @@ func (q *Queries) ExecutionByID(ctx context.Context, iD uuid.UUID, teamID uuid.U
 		&i.FinishedAt,
 		&i.KeepUntil,
 		&i.Deadline,
+		&i.Queue,
+		&i.Region,
 		&i.TeamName,
 		&i.Owner,
 	)
@@ -79,7 +83,7 @@ func (q *Queries) ExecutionByID(ctx context.Context, iD uuid.UUID, teamID uuid.U
 }
 
 const executionRows = `-- name: ExecutionRows :many
-select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline from executions where id = any($1::uuid[])
+select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline, queue, region from executions where id = any($1::uuid[])
 `
 
 func (q *Queries) ExecutionRows(ctx context.Context, ids []uuid.UUID) ([]Execution, error) {
@@ -113,6 +117,8 @@ func (q *Queries) ExecutionRows(ctx context.Context, ids []uuid.UUID) ([]Executi
 			&i.FinishedAt,
 			&i.KeepUntil,
 			&i.Deadline,
+			&i.Queue,
+			&i.Region,
 		); err != nil {
 			return nil, err
 		}
@@ -180,7 +186,7 @@ func (q *Queries) LabelledVersions(ctx context.Context, teamID uuid.UUID, workfl
 }
 
 const listExecutions = `-- name: ListExecutions :many
-select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline from executions
+select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline, queue, region from executions
 where team_id = $1
     and ($2::text is null or workflow = $2)
     and (cardinality($3::text[]) = 0 or status = any($3::text[]))
@@ -263,6 +269,8 @@ func (q *Queries) ListExecutions(ctx context.Context, arg ListExecutionsParams) 
 			&i.FinishedAt,
 			&i.KeepUntil,
 			&i.Deadline,
+			&i.Queue,
+			&i.Region,
 		); err != nil {
 			return nil, err
 		}

@@ -118,6 +118,8 @@ type Execution struct {
 	FinishedAt    *time.Time
 	KeepUntil     *time.Time
 	Deadline      *time.Time
+	Queue         string
+	Region        string
 }
 
 type File struct {
@@ -299,6 +301,8 @@ type Ready struct {
 	Priority    string
 	Since       time.Time
 	Deadline    *time.Time
+	Queue       string
+	Region      string
 }
 
 type Schedule struct {
@@ -519,6 +523,9 @@ type Worker struct {
 	QueueLength  int32
 	LastActivity string
 	ReplacedBy   *uuid.UUID
+	Teams        []string
+	Workflows    []string
+	Pool         string
 }
 
 type Workflow struct {

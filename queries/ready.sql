@@ -1,27 +1,45 @@
 -- name: ClaimReady :many
--- What nobody owns: of each team the first of its line, at most batch. If these are no more than batch they are
--- taken at once; else nothing is taken, the caller chooses and asks with TakeReady. teams and from_turns are low
--- watermarks of teams: they spare the scan over the dead index entries of rows already gone.
+-- What nobody owns: of each line that the pool serves (of a team, or of a queue or a workflow in a team) the first, at
+-- most batch. If all of these are no more than at_once they are taken at once; else nothing is taken, the caller
+-- chooses and asks with TakeReady. Rows are found by arrays of ids: whatever the planner thinks of the number of
+-- lines, it does not read the table for them. teams and from_turns are low watermarks of teams: they spare the scan over the
+-- dead index entries of rows already gone. Of the three parts of a line one is asked, each by an index of its own.
 with line as materialized (
-    select f.* from teams t
+    select f.*, weight_of(t.policy) as weight from teams t
     left join rows from (unnest(@teams::uuid[]), unnest(@from_turns::timestamptz[])) as m(id, from_turn) on m.id = t.id
     cross join lateral (
-        select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn,
-            weight_of(t.policy) as weight
-        from ready q
-        where q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+        (select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn, q.region from ready q
+        where cardinality(@queues::text[]) = 0 and cardinality(@workflows::text[]) = 0
+            and q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
             and q.partition = any(@partitions::smallint[])
-        order by q.turn limit @batch
+        order by q.turn limit @batch)
+        union all
+        (select l.* from unnest(@queues::text[]) as n(name) cross join lateral (
+            select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn, q.region from ready q
+            where q.queue = n.name
+                and q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+                and q.partition = any(@partitions::smallint[])
+            order by q.turn limit @batch
+        ) l where cardinality(@workflows::text[]) = 0)
+        union all
+        (select l.* from unnest(@workflows::text[]) as n(name) cross join lateral (
+            select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn, q.region from ready q
+            where q.workflow = n.name and (cardinality(@queues::text[]) = 0 or q.queue = any(@queues::text[]))
+                and q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+                and q.partition = any(@partitions::smallint[])
+            order by q.turn limit @batch
+        ) l)
     ) f
+    where cardinality(@of_teams::text[]) = 0 or t.name = any(@of_teams::text[])
 ), free as (
-    select r.execution_id from ready r join line on line.execution_id = r.execution_id
-    where r.owner is null and (select count(*) from line) <= @batch
-    order by r.execution_id for update of r skip locked
+    select r.execution_id from ready r where r.execution_id = any(array(select line.execution_id from line))
+        and r.owner is null and (select count(*) from line) <= @at_once::int
+    order by r.execution_id for update skip locked
 ), taken as (
-    update ready r set owner = @owner, claimed_at = now() from free where r.execution_id = free.execution_id
+    update ready r set owner = @owner, claimed_at = now() where r.execution_id = any(array(select free.execution_id from free))
     returning r.execution_id, r.wakes
 )
-select line.execution_id, line.team_id, line.priority, line.since, line.deadline, line.turn, line.weight::int as weight,
+select line.execution_id, line.team_id, line.priority, line.since, line.deadline, line.turn, line.region, line.weight::int as weight,
     coalesce(taken.wakes, 0)::bigint as wakes
 from line left join taken on taken.execution_id = line.execution_id;
 
@@ -35,28 +53,26 @@ from (
 where r.execution_id = c.execution_id
 returning r.execution_id, r.wakes;
 
--- name: HeadsOfLines :many
--- Of each team the entry that has waited longest by its aged priority.
-select f.priority, f.since from teams t
-cross join lateral (
-    select q.priority, q.since from ready q
-    where q.owner is null and q.team_id = t.id and q.partition = any(@partitions::smallint[])
-    order by q.turn limit 1
-) f;
-
 -- name: PlaceInLine :one
--- The place of an execution in the line of its team and since when it waits; place 0 when it is not in it.
-select coalesce(max(r.since), now())::timestamptz as since,
+-- The place of an execution in the line of its team and queue and since when it waits; place 0 when it is not in
+-- it. Served: a replica that is alive takes work of its queue.
+select coalesce(max(r.since), now())::timestamptz as since, coalesce(max(r.queue), '')::text as queue,
+    exists (select from workers w where w.kind = 'replica' and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)
+        and (w.queues = '{}' or max(r.queue) = any(w.queues)) and (w.workflows = '{}' or max(r.workflow) = any(w.workflows))
+        and (w.teams = '{}' or max(t.name) = any(w.teams)))::bool as served,
     case when count(r.execution_id) = 0 then 0 else (select 1 + count(*) from ready f
-        where f.team_id = min(r.team_id::text)::uuid and f.owner is null and f.turn < min(r.turn)) end::bigint as place
-from ready r where r.execution_id = @execution_id and r.owner is null;
+        where f.team_id = min(r.team_id::text)::uuid and f.queue = max(r.queue) and f.owner is null and f.turn < min(r.turn)) end::bigint as place
+from ready r join teams t on t.id = r.team_id where r.execution_id = @execution_id and r.owner is null;
 
 -- name: TakeOverReady :many
--- Takes what dead workers own.
+-- Takes what dead workers own, as far as the pool serves it.
 update ready r set owner = @owner, claimed_at = now(), wakes = r.wakes + 1
 from (
     select q.execution_id, q.owner from ready q
     where q.owner = any(@dead::uuid[])
+        and (cardinality(@queues::text[]) = 0 or q.queue = any(@queues::text[]))
+        and (cardinality(@workflows::text[]) = 0 or q.workflow = any(@workflows::text[]))
+        and (cardinality(@of_teams::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any(@of_teams::text[])))
     order by q.execution_id
     limit @batch
     for update skip locked
@@ -91,6 +107,11 @@ from ready where team_id = @team_id group by workflow order by workflow;
 select priority as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
     coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = @team_id group by priority order by priority;
+
+-- name: QueueByQueue :many
+select queue as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
+from ready where team_id = @team_id group by queue order by queue;
 
 -- name: QueueByTeam :many
 select t.name as key, count(*) filter (where r.owner is null) as depth, count(r.owner) as leased,

@@ -14,25 +14,41 @@ import (
 
 const claimReady = `-- name: ClaimReady :many
 with line as materialized (
-    select f.execution_id, f.team_id, f.priority, f.since, f.deadline, f.turn, f.weight from teams t
+    select f.execution_id, f.team_id, f.priority, f.since, f.deadline, f.turn, f.region, weight_of(t.policy) as weight from teams t
     left join rows from (unnest($1::uuid[]), unnest($2::timestamptz[])) as m(id, from_turn) on m.id = t.id
     cross join lateral (
-        select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn,
-            weight_of(t.policy) as weight
-        from ready q
-        where q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
-            and q.partition = any($3::smallint[])
-        order by q.turn limit $4
+        (select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn, q.region from ready q
+        where cardinality($3::text[]) = 0 and cardinality($4::text[]) = 0
+            and q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+            and q.partition = any($5::smallint[])
+        order by q.turn limit $6)
+        union all
+        (select l.execution_id, l.team_id, l.priority, l.since, l.deadline, l.turn, l.region from unnest($3::text[]) as n(name) cross join lateral (
+            select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn, q.region from ready q
+            where q.queue = n.name
+                and q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+                and q.partition = any($5::smallint[])
+            order by q.turn limit $6
+        ) l where cardinality($4::text[]) = 0)
+        union all
+        (select l.execution_id, l.team_id, l.priority, l.since, l.deadline, l.turn, l.region from unnest($4::text[]) as n(name) cross join lateral (
+            select q.execution_id, q.team_id, q.priority, q.since, q.deadline, q.turn, q.region from ready q
+            where q.workflow = n.name and (cardinality($3::text[]) = 0 or q.queue = any($3::text[]))
+                and q.owner is null and q.team_id = t.id and q.turn >= coalesce(m.from_turn, '-infinity')
+                and q.partition = any($5::smallint[])
+            order by q.turn limit $6
+        ) l)
     ) f
+    where cardinality($7::text[]) = 0 or t.name = any($7::text[])
 ), free as (
-    select r.execution_id from ready r join line on line.execution_id = r.execution_id
-    where r.owner is null and (select count(*) from line) <= $4
-    order by r.execution_id for update of r skip locked
+    select r.execution_id from ready r where r.execution_id = any(array(select line.execution_id from line))
+        and r.owner is null and (select count(*) from line) <= $8::int
+    order by r.execution_id for update skip locked
 ), taken as (
-    update ready r set owner = $5, claimed_at = now() from free where r.execution_id = free.execution_id
+    update ready r set owner = $9, claimed_at = now() where r.execution_id = any(array(select free.execution_id from free))
     returning r.execution_id, r.wakes
 )
-select line.execution_id, line.team_id, line.priority, line.since, line.deadline, line.turn, line.weight::int as weight,
+select line.execution_id, line.team_id, line.priority, line.since, line.deadline, line.turn, line.region, line.weight::int as weight,
     coalesce(taken.wakes, 0)::bigint as wakes
 from line left join taken on taken.execution_id = line.execution_id
 `
@@ -40,8 +56,12 @@ from line left join taken on taken.execution_id = line.execution_id
 type ClaimReadyParams struct {
 	Teams      []uuid.UUID
 	FromTurns  []time.Time
+	Queues     []string
+	Workflows  []string
 	Partitions []int16
 	Batch      int32
+	OfTeams    []string
+	AtOnce     int32
 	Owner      *uuid.UUID
 }
 
@@ -52,19 +72,26 @@ type ClaimReadyRow struct {
 	Since       time.Time
 	Deadline    *time.Time
 	Turn        time.Time
+	Region      string
 	Weight      int32
 	Wakes       int64
 }
 
-// What nobody owns: of each team the first of its line, at most batch. If these are no more than batch they are
-// taken at once; else nothing is taken, the caller chooses and asks with TakeReady. teams and from_turns are low
-// watermarks of teams: they spare the scan over the dead index entries of rows already gone.
+// What nobody owns: of each line that the pool serves (of a team, or of a queue or a workflow in a team) the first, at
+// most batch. If all of these are no more than at_once they are taken at once; else nothing is taken, the caller
+// chooses and asks with TakeReady. Rows are found by arrays of ids: whatever the planner thinks of the number of
+// lines, it does not read the table for them. teams and from_turns are low watermarks of teams: they spare the scan over the
+// dead index entries of rows already gone. Of the three parts of a line one is asked, each by an index of its own.
 func (q *Queries) ClaimReady(ctx context.Context, arg ClaimReadyParams) ([]ClaimReadyRow, error) {
 	rows, err := q.db.Query(ctx, claimReady,
 		arg.Teams,
 		arg.FromTurns,
+		arg.Queues,
+		arg.Workflows,
 		arg.Partitions,
 		arg.Batch,
+		arg.OfTeams,
+		arg.AtOnce,
 		arg.Owner,
 	)
 	if err != nil {
@@ -81,44 +108,10 @@ func (q *Queries) ClaimReady(ctx context.Context, arg ClaimReadyParams) ([]Claim
 			&i.Since,
 			&i.Deadline,
 			&i.Turn,
+			&i.Region,
 			&i.Weight,
 			&i.Wakes,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const headsOfLines = `-- name: HeadsOfLines :many
-select f.priority, f.since from teams t
-cross join lateral (
-    select q.priority, q.since from ready q
-    where q.owner is null and q.team_id = t.id and q.partition = any($1::smallint[])
-    order by q.turn limit 1
-) f
-`
-
-type HeadsOfLinesRow struct {
-	Priority string
-	Since    time.Time
-}
-
-// Of each team the entry that has waited longest by its aged priority.
-func (q *Queries) HeadsOfLines(ctx context.Context, partitions []int16) ([]HeadsOfLinesRow, error) {
-	rows, err := q.db.Query(ctx, headsOfLines, partitions)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []HeadsOfLinesRow{}
-	for rows.Next() {
-		var i HeadsOfLinesRow
-		if err := rows.Scan(&i.Priority, &i.Since); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -207,22 +200,33 @@ func (q *Queries) OwnedWakes(ctx context.Context, executionID uuid.UUID, owner *
 }
 
 const placeInLine = `-- name: PlaceInLine :one
-select coalesce(max(r.since), now())::timestamptz as since,
+select coalesce(max(r.since), now())::timestamptz as since, coalesce(max(r.queue), '')::text as queue,
+    exists (select from workers w where w.kind = 'replica' and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $1::float8)
+        and (w.queues = '{}' or max(r.queue) = any(w.queues)) and (w.workflows = '{}' or max(r.workflow) = any(w.workflows))
+        and (w.teams = '{}' or max(t.name) = any(w.teams)))::bool as served,
     case when count(r.execution_id) = 0 then 0 else (select 1 + count(*) from ready f
-        where f.team_id = min(r.team_id::text)::uuid and f.owner is null and f.turn < min(r.turn)) end::bigint as place
-from ready r where r.execution_id = $1 and r.owner is null
+        where f.team_id = min(r.team_id::text)::uuid and f.queue = max(r.queue) and f.owner is null and f.turn < min(r.turn)) end::bigint as place
+from ready r join teams t on t.id = r.team_id where r.execution_id = $2 and r.owner is null
 `
 
 type PlaceInLineRow struct {
-	Since time.Time
-	Place int64
+	Since  time.Time
+	Queue  string
+	Served bool
+	Place  int64
 }
 
-// The place of an execution in the line of its team and since when it waits; place 0 when it is not in it.
-func (q *Queries) PlaceInLine(ctx context.Context, executionID uuid.UUID) (PlaceInLineRow, error) {
-	row := q.db.QueryRow(ctx, placeInLine, executionID)
+// The place of an execution in the line of its team and queue and since when it waits; place 0 when it is not in
+// it. Served: a replica that is alive takes work of its queue.
+func (q *Queries) PlaceInLine(ctx context.Context, leaseSeconds float64, executionID uuid.UUID) (PlaceInLineRow, error) {
+	row := q.db.QueryRow(ctx, placeInLine, leaseSeconds, executionID)
 	var i PlaceInLineRow
-	err := row.Scan(&i.Since, &i.Place)
+	err := row.Scan(
+		&i.Since,
+		&i.Queue,
+		&i.Served,
+		&i.Place,
+	)
 	return i, err
 }
 
@@ -286,6 +290,44 @@ func (q *Queries) QueueByPriority(ctx context.Context, teamID uuid.UUID) ([]Queu
 	items := []QueueByPriorityRow{}
 	for rows.Next() {
 		var i QueueByPriorityRow
+		if err := rows.Scan(
+			&i.Key,
+			&i.Depth,
+			&i.Leased,
+			&i.OldestAge,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const queueByQueue = `-- name: QueueByQueue :many
+select queue as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+    coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
+from ready where team_id = $1 group by queue order by queue
+`
+
+type QueueByQueueRow struct {
+	Key       string
+	Depth     int64
+	Leased    int64
+	OldestAge float64
+}
+
+func (q *Queries) QueueByQueue(ctx context.Context, teamID uuid.UUID) ([]QueueByQueueRow, error) {
+	rows, err := q.db.Query(ctx, queueByQueue, teamID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []QueueByQueueRow{}
+	for rows.Next() {
+		var i QueueByQueueRow
 		if err := rows.Scan(
 			&i.Key,
 			&i.Depth,
@@ -394,13 +436,25 @@ update ready r set owner = $1, claimed_at = now(), wakes = r.wakes + 1
 from (
     select q.execution_id, q.owner from ready q
     where q.owner = any($2::uuid[])
+        and (cardinality($3::text[]) = 0 or q.queue = any($3::text[]))
+        and (cardinality($4::text[]) = 0 or q.workflow = any($4::text[]))
+        and (cardinality($5::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any($5::text[])))
     order by q.execution_id
-    limit $3
+    limit $6
     for update skip locked
 ) c
 where r.execution_id = c.execution_id
 returning r.execution_id, r.wakes, c.owner::uuid as lost_by
 `
+
+type TakeOverReadyParams struct {
+	Owner     *uuid.UUID
+	Dead      []uuid.UUID
+	Queues    []string
+	Workflows []string
+	OfTeams   []string
+	Batch     int32
+}
 
 type TakeOverReadyRow struct {
 	ExecutionID uuid.UUID
@@ -408,9 +462,16 @@ type TakeOverReadyRow struct {
 	LostBy      uuid.UUID
 }
 
-// Takes what dead workers own.
-func (q *Queries) TakeOverReady(ctx context.Context, owner *uuid.UUID, dead []uuid.UUID, batch int32) ([]TakeOverReadyRow, error) {
-	rows, err := q.db.Query(ctx, takeOverReady, owner, dead, batch)
+// Takes what dead workers own, as far as the pool serves it.
+func (q *Queries) TakeOverReady(ctx context.Context, arg TakeOverReadyParams) ([]TakeOverReadyRow, error) {
+	rows, err := q.db.Query(ctx, takeOverReady,
+		arg.Owner,
+		arg.Dead,
+		arg.Queues,
+		arg.Workflows,
+		arg.OfTeams,
+		arg.Batch,
+	)
 	if err != nil {
 		return nil, err
 	}

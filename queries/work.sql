@@ -1,17 +1,55 @@
 -- name: ClaimWork :many
 -- Leases what is open and fits a worker, oldest turn first. The execution of each is told in the same
--- transaction that its attempt starts; message is the last such note of that execution.
+-- transaction that its attempt starts; message is the last such note of that execution. Of the parts of w one is
+-- asked: those of one execution, of the worker's workflows, queues or team, or all, each by an index of its own, so
+-- that a backlog for others is not walked over.
 with chosen as (
     select w.execution_id, w.activity, w.item, w.compensating
     from unnest(@needs::text[]) as n(needs) cross join lateral (
-        select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
-        where k.worker_id is null and k.needs = n.needs
-            and (sqlc.narg(team)::uuid is null or k.team_id = sqlc.narg(team))
-            and (sqlc.narg(execution)::uuid is null or k.execution_id = sqlc.narg(execution))
-            and (cardinality(@queues::text[]) = 0 or k.queue = any(@queues::text[]))
-            and k.labels <@ @labels::jsonb
-            and (k.prefer_until is null or k.prefer <@ @labels::jsonb or k.prefer_until <= now())
-        order by k.turn limit @batch for update skip locked
+        select l.* from (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where sqlc.narg(execution)::uuid is not null and k.execution_id = sqlc.narg(execution)
+                and k.worker_id is null and k.needs = n.needs
+                and (sqlc.narg(team)::uuid is null or k.team_id = sqlc.narg(team))
+                and (cardinality(@queues::text[]) = 0 or k.queue = any(@queues::text[]))
+                and (cardinality(@workflows::text[]) = 0 or k.workflow = any(@workflows::text[]))
+                and k.labels <@ @labels::jsonb
+                and (k.prefer_until is null or k.prefer <@ @labels::jsonb or k.prefer_until <= now())
+            order by k.turn limit @batch for update skip locked) l
+        union all
+        select l.* from unnest(@workflows::text[]) as f(name) cross join lateral (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where sqlc.narg(execution)::uuid is null
+                and k.worker_id is null and k.needs = n.needs and k.workflow = f.name
+                and (sqlc.narg(team)::uuid is null or k.team_id = sqlc.narg(team))
+                and (cardinality(@of_teams::text[]) = 0 or k.team_id in (select t.id from teams t where t.name = any(@of_teams::text[])))
+                and (cardinality(@queues::text[]) = 0 or k.queue = any(@queues::text[]))
+                and k.labels <@ @labels::jsonb
+                and (k.prefer_until is null or k.prefer <@ @labels::jsonb or k.prefer_until <= now())
+            order by k.turn limit @batch for update skip locked) l
+        union all
+        select l.* from unnest(@queues::text[]) as f(name) cross join lateral (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where sqlc.narg(execution)::uuid is null and cardinality(@workflows::text[]) = 0
+                and k.worker_id is null and k.needs = n.needs and k.queue = f.name
+                and (sqlc.narg(team)::uuid is null or k.team_id = sqlc.narg(team))
+                and (cardinality(@of_teams::text[]) = 0 or k.team_id in (select t.id from teams t where t.name = any(@of_teams::text[])))
+                and k.labels <@ @labels::jsonb
+                and (k.prefer_until is null or k.prefer <@ @labels::jsonb or k.prefer_until <= now())
+            order by k.turn limit @batch for update skip locked) l
+        union all
+        select l.* from teams f cross join lateral (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where sqlc.narg(execution)::uuid is null and cardinality(@workflows::text[]) = 0 and cardinality(@queues::text[]) = 0
+                and k.worker_id is null and k.needs = n.needs and k.team_id = f.id
+                and k.labels <@ @labels::jsonb
+                and (k.prefer_until is null or k.prefer <@ @labels::jsonb or k.prefer_until <= now())
+            order by k.turn limit @batch for update skip locked) l
+        where f.id = sqlc.narg(team) or f.name = any(@of_teams::text[])
+        union all
+        select l.* from (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where sqlc.narg(execution)::uuid is null and cardinality(@workflows::text[]) = 0 and cardinality(@queues::text[]) = 0
+                and sqlc.narg(team)::uuid is null and cardinality(@of_teams::text[]) = 0
+                and k.worker_id is null and k.needs = n.needs
+                and k.labels <@ @labels::jsonb
+                and (k.prefer_until is null or k.prefer <@ @labels::jsonb or k.prefer_until <= now())
+            order by k.turn limit @batch for update skip locked) l
     ) w
     order by w.turn limit @batch
 ), taken as (

@@ -67,19 +67,55 @@ const claimWork = `-- name: ClaimWork :many
 with chosen as (
     select w.execution_id, w.activity, w.item, w.compensating
     from unnest($1::text[]) as n(needs) cross join lateral (
-        select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
-        where k.worker_id is null and k.needs = n.needs
-            and ($2::uuid is null or k.team_id = $2)
-            and ($3::uuid is null or k.execution_id = $3)
-            and (cardinality($4::text[]) = 0 or k.queue = any($4::text[]))
-            and k.labels <@ $5::jsonb
-            and (k.prefer_until is null or k.prefer <@ $5::jsonb or k.prefer_until <= now())
-        order by k.turn limit $6 for update skip locked
+        select l.execution_id, l.activity, l.item, l.compensating, l.turn from (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where $2::uuid is not null and k.execution_id = $2
+                and k.worker_id is null and k.needs = n.needs
+                and ($3::uuid is null or k.team_id = $3)
+                and (cardinality($4::text[]) = 0 or k.queue = any($4::text[]))
+                and (cardinality($5::text[]) = 0 or k.workflow = any($5::text[]))
+                and k.labels <@ $6::jsonb
+                and (k.prefer_until is null or k.prefer <@ $6::jsonb or k.prefer_until <= now())
+            order by k.turn limit $7 for update skip locked) l
+        union all
+        select l.execution_id, l.activity, l.item, l.compensating, l.turn from unnest($5::text[]) as f(name) cross join lateral (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where $2::uuid is null
+                and k.worker_id is null and k.needs = n.needs and k.workflow = f.name
+                and ($3::uuid is null or k.team_id = $3)
+                and (cardinality($8::text[]) = 0 or k.team_id in (select t.id from teams t where t.name = any($8::text[])))
+                and (cardinality($4::text[]) = 0 or k.queue = any($4::text[]))
+                and k.labels <@ $6::jsonb
+                and (k.prefer_until is null or k.prefer <@ $6::jsonb or k.prefer_until <= now())
+            order by k.turn limit $7 for update skip locked) l
+        union all
+        select l.execution_id, l.activity, l.item, l.compensating, l.turn from unnest($4::text[]) as f(name) cross join lateral (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where $2::uuid is null and cardinality($5::text[]) = 0
+                and k.worker_id is null and k.needs = n.needs and k.queue = f.name
+                and ($3::uuid is null or k.team_id = $3)
+                and (cardinality($8::text[]) = 0 or k.team_id in (select t.id from teams t where t.name = any($8::text[])))
+                and k.labels <@ $6::jsonb
+                and (k.prefer_until is null or k.prefer <@ $6::jsonb or k.prefer_until <= now())
+            order by k.turn limit $7 for update skip locked) l
+        union all
+        select l.execution_id, l.activity, l.item, l.compensating, l.turn from teams f cross join lateral (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where $2::uuid is null and cardinality($5::text[]) = 0 and cardinality($4::text[]) = 0
+                and k.worker_id is null and k.needs = n.needs and k.team_id = f.id
+                and k.labels <@ $6::jsonb
+                and (k.prefer_until is null or k.prefer <@ $6::jsonb or k.prefer_until <= now())
+            order by k.turn limit $7 for update skip locked) l
+        where f.id = $3 or f.name = any($8::text[])
+        union all
+        select l.execution_id, l.activity, l.item, l.compensating, l.turn from (select k.execution_id, k.activity, k.item, k.compensating, k.turn from work k
+            where $2::uuid is null and cardinality($5::text[]) = 0 and cardinality($4::text[]) = 0
+                and $3::uuid is null and cardinality($8::text[]) = 0
+                and k.worker_id is null and k.needs = n.needs
+                and k.labels <@ $6::jsonb
+                and (k.prefer_until is null or k.prefer <@ $6::jsonb or k.prefer_until <= now())
+            order by k.turn limit $7 for update skip locked) l
     ) w
-    order by w.turn limit $6
+    order by w.turn limit $7
 ), taken as (
-    update work k set worker_id = $7::uuid, lease = coalesce($8::uuid, gen_random_uuid()), leased_at = now(),
-        expires_at = now() + make_interval(secs => $9::float8),
+    update work k set worker_id = $9::uuid, lease = coalesce($10::uuid, gen_random_uuid()), leased_at = now(),
+        expires_at = now() + make_interval(secs => $11::float8),
         deadline = case when k.timeout_ms > 0 then now() + make_interval(secs => k.timeout_ms / 1000.0) end
     from chosen c
     where k.execution_id = c.execution_id and k.activity = c.activity and k.item = c.item and k.compensating = c.compensating
@@ -88,7 +124,7 @@ with chosen as (
     insert into inbox (execution_id, message)
     select t.execution_id, convert_to(json_build_object('began', json_build_object('activity', t.activity, 'item', t.item,
         'compensating', t.compensating, 'attempt', t.attempt, 'worker', t.worker_id, 'at', now(),
-        'unlike', t.prefer_until is not null and not t.prefer <@ $5::jsonb))::text, 'UTF8')
+        'unlike', t.prefer_until is not null and not t.prefer <@ $6::jsonb))::text, 'UTF8')
     from taken t
     returning execution_id, id
 )
@@ -99,11 +135,13 @@ from taken t order by t.turn
 
 type ClaimWorkParams struct {
 	Needs        []string
-	Team         *uuid.UUID
 	Execution    *uuid.UUID
+	Team         *uuid.UUID
 	Queues       []string
+	Workflows    []string
 	Labels       json.RawMessage
 	Batch        int32
+	OfTeams      []string
 	Worker       uuid.UUID
 	Lease        *uuid.UUID
 	LeaseSeconds float64
@@ -124,15 +162,19 @@ type ClaimWorkRow struct {
 }
 
 // Leases what is open and fits a worker, oldest turn first. The execution of each is told in the same
-// transaction that its attempt starts; message is the last such note of that execution.
+// transaction that its attempt starts; message is the last such note of that execution. Of the parts of w one is
+// asked: those of one execution, of the worker's workflows, queues or team, or all, each by an index of its own, so
+// that a backlog for others is not walked over.
 func (q *Queries) ClaimWork(ctx context.Context, arg ClaimWorkParams) ([]ClaimWorkRow, error) {
 	rows, err := q.db.Query(ctx, claimWork,
 		arg.Needs,
-		arg.Team,
 		arg.Execution,
+		arg.Team,
 		arg.Queues,
+		arg.Workflows,
 		arg.Labels,
 		arg.Batch,
+		arg.OfTeams,
 		arg.Worker,
 		arg.Lease,
 		arg.LeaseSeconds,

@@ -1,8 +1,20 @@
 -- name: RegisterWorker :exec
 insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, kind, team_id, registered_by,
-    architecture, cpu, memory, queues)
+    architecture, cpu, memory, queues, teams, workflows, pool)
 values (@id, @hostname, @version, 'registering', @region, @zone, @labels, @activities, @concurrency, @kind, sqlc.narg(team_id),
-    @registered_by, @architecture, @cpu, @memory, @queues);
+    @registered_by, @architecture, @cpu, @memory, @queues, @teams, @workflows, @pool);
+
+-- name: PoolTable :many
+-- The replicas of a pool that are alive and take work, with what they own: what balancing looks at.
+select w.id, w.region, w.concurrency, w.queue_length, w.cpu_usage, w.memory_usage,
+    coalesce(o.active, 0)::int as active, coalesce(o.urgent, 0)::int as urgent
+from workers w left join (
+    select r.owner, count(*) as active, count(*) filter (where r.priority in ('critical', 'high')) as urgent
+    from ready r where r.owner is not null group by r.owner
+) o on o.owner = w.id
+where w.kind = 'replica' and w.pool = @pool and w.state in ('registering', 'idle', 'busy')
+    and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)
+order by w.id;
 
 -- name: Heartbeat :one
 -- Alive counts the replicas, this one included.

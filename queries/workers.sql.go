@@ -130,7 +130,7 @@ func (q *Queries) Heartbeat(ctx context.Context, arg HeartbeatParams) (Heartbeat
 }
 
 const listWorkers = `-- name: ListWorkers :many
-select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, (w.state <> 'stopped' and w.heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent,
+select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, w.teams, w.workflows, w.pool, (w.state <> 'stopped' and w.heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent,
     (select count(*) from work k where k.worker_id = w.id) + (select count(*) from ready r where r.owner = w.id) as leases
 from workers w where w.heartbeat_at > now() - interval '1 day' and (w.team_id is null or w.team_id = $2)
 order by w.started_at desc, w.id
@@ -162,6 +162,9 @@ type ListWorkersRow struct {
 	QueueLength  int32
 	LastActivity string
 	ReplacedBy   *uuid.UUID
+	Teams        []string
+	Workflows    []string
+	Pool         string
 	Silent       bool
 	Leases       int32
 }
@@ -202,6 +205,9 @@ func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64, teamID 
 			&i.QueueLength,
 			&i.LastActivity,
 			&i.ReplacedBy,
+			&i.Teams,
+			&i.Workflows,
+			&i.Pool,
 			&i.Silent,
 			&i.Leases,
 		); err != nil {
@@ -228,11 +234,64 @@ func (q *Queries) MoveWorker(ctx context.Context, toState string, iD uuid.UUID, 
 	return result.RowsAffected(), nil
 }
 
+const poolTable = `-- name: PoolTable :many
+select w.id, w.region, w.concurrency, w.queue_length, w.cpu_usage, w.memory_usage,
+    coalesce(o.active, 0)::int as active, coalesce(o.urgent, 0)::int as urgent
+from workers w left join (
+    select r.owner, count(*) as active, count(*) filter (where r.priority in ('critical', 'high')) as urgent
+    from ready r where r.owner is not null group by r.owner
+) o on o.owner = w.id
+where w.kind = 'replica' and w.pool = $1 and w.state in ('registering', 'idle', 'busy')
+    and w.heartbeat_at > now() - make_interval(secs => $2::float8)
+order by w.id
+`
+
+type PoolTableRow struct {
+	ID          uuid.UUID
+	Region      string
+	Concurrency int32
+	QueueLength int32
+	CpuUsage    float64
+	MemoryUsage float64
+	Active      int32
+	Urgent      int32
+}
+
+// The replicas of a pool that are alive and take work, with what they own: what balancing looks at.
+func (q *Queries) PoolTable(ctx context.Context, pool string, leaseSeconds float64) ([]PoolTableRow, error) {
+	rows, err := q.db.Query(ctx, poolTable, pool, leaseSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PoolTableRow{}
+	for rows.Next() {
+		var i PoolTableRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Region,
+			&i.Concurrency,
+			&i.QueueLength,
+			&i.CpuUsage,
+			&i.MemoryUsage,
+			&i.Active,
+			&i.Urgent,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const registerWorker = `-- name: RegisterWorker :exec
 insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, kind, team_id, registered_by,
-    architecture, cpu, memory, queues)
+    architecture, cpu, memory, queues, teams, workflows, pool)
 values ($1, $2, $3, 'registering', $4, $5, $6, $7, $8, $9, $10,
-    $11, $12, $13, $14, $15)
+    $11, $12, $13, $14, $15, $16, $17, $18)
 `
 
 type RegisterWorkerParams struct {
@@ -251,6 +310,9 @@ type RegisterWorkerParams struct {
 	Cpu          int32
 	Memory       int64
 	Queues       []string
+	Teams        []string
+	Workflows    []string
+	Pool         string
 }
 
 func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) error {
@@ -270,6 +332,9 @@ func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) 
 		arg.Cpu,
 		arg.Memory,
 		arg.Queues,
+		arg.Teams,
+		arg.Workflows,
+		arg.Pool,
 	)
 	return err
 }
@@ -302,7 +367,7 @@ func (q *Queries) RemoteHeartbeat(ctx context.Context, arg RemoteHeartbeatParams
 }
 
 const remoteWorker = `-- name: RemoteWorker :one
-select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, (select count(*) from work k where k.worker_id = w.id) as held
+select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, w.teams, w.workflows, w.pool, (select count(*) from work k where k.worker_id = w.id) as held
 from workers w where w.id = $1 and w.kind = 'remote' and w.team_id = $2 and w.registered_by = $3
 `
 
@@ -332,6 +397,9 @@ type RemoteWorkerRow struct {
 	QueueLength  int32
 	LastActivity string
 	ReplacedBy   *uuid.UUID
+	Teams        []string
+	Workflows    []string
+	Pool         string
 	Held         int64
 }
 
@@ -365,6 +433,9 @@ func (q *Queries) RemoteWorker(ctx context.Context, iD uuid.UUID, teamID *uuid.U
 		&i.QueueLength,
 		&i.LastActivity,
 		&i.ReplacedBy,
+		&i.Teams,
+		&i.Workflows,
+		&i.Pool,
 		&i.Held,
 	)
 	return i, err

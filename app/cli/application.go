@@ -113,12 +113,12 @@ func configuredKeys(c *config.Config) ([][]byte, error) {
 func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.Registry) engine.Options {
 	c := a.config
 	return engine.Options{
-		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode), Scheduling: string(c.Scheduling),
+		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode), Scheduling: c.Scheduling, Balance: c.Balance,
 		Backpressure: engine.PressureLimits{QueueAge: c.Backpressure.QueueAge, QueueDepth: c.Backpressure.QueueDepth, Action: string(c.Backpressure.Action)},
 
 		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: kinds,
 		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels,
-		Queues: c.Worker.Queues, Serves: c.Worker.Partitions, KeepsWork: !c.Queue.Stealing, Log: a.log,
+		Teams: c.Worker.Teams, Workflows: c.Worker.Workflows, Queues: c.Worker.Queues, Serves: c.Worker.Partitions, KeepsWork: !c.Queue.Stealing, Log: a.log,
 	}
 }
 

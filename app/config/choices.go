@@ -11,17 +11,6 @@ const (
 	LocalAsync ExecutionMode = "local_async"
 )
 
-// Scheduling says who is next among the executions that are ready.
-type Scheduling string
-
-const (
-	TenantAware  Scheduling = "tenant_aware"
-	WeightedFair Scheduling = "weighted_fair"
-	ByPriority   Scheduling = "priority"
-	ByDeadline   Scheduling = "deadline"
-	FIFO         Scheduling = "fifo"
-)
-
 // PressureAction says how starts are held back while too much waits.
 type PressureAction string
 

@@ -31,7 +31,8 @@ type Config struct {
 	PostgresBin string // folder of the private PostgreSQL's binaries; "" searches
 
 	ExecutionMode ExecutionMode
-	Scheduling    Scheduling
+	Scheduling    string // who is next, a policy of engine/queue/order
+	Balance       string // who takes it, a policy of engine/queue/balance
 	Backpressure  Backpressure
 	Worker        Worker
 	Queue         Queue
@@ -56,7 +57,9 @@ type Worker struct {
 	Zone        string
 	Concurrency int      // activities at the same time
 	Scripts     []string // languages beside JavaScript that scripts may be written in
-	Queues      []string // whose work it makes; none = all
+	Teams       []string // that it works for; none = all
+	Workflows   []string // that it works for; none = all
+	Queues      []string // of executions and work that it serves; none = all
 	Partitions  []int    // that it claims executions from; none = all
 }
 

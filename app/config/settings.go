@@ -3,6 +3,9 @@ package config
 import (
 	"flag"
 	"net/url"
+
+	"weftline/engine/queue/balance"
+	"weftline/engine/queue/order"
 )
 
 // Group puts settings under one heading; a command takes the groups that concern it.
@@ -100,7 +103,11 @@ var settings = []Setting{
 	{Group: Pool, Name: "zone", Env: "WEFTLINE_ZONE", Form: "NAME",
 		Help: "where in the region this pool is", value: func(c *Config) flag.Value { return (*text)(&c.Worker.Zone) }},
 	{Group: Pool, Name: "queues", Env: "WEFTLINE_QUEUES", Form: "NAME,…",
-		Help: "queues whose work this pool makes; without it all", value: func(c *Config) flag.Value { return (*names)(&c.Worker.Queues) }},
+		Help: "queues whose executions and work this pool takes; without it all", value: func(c *Config) flag.Value { return (*names)(&c.Worker.Queues) }},
+	{Group: Pool, Name: "teams", Env: "WEFTLINE_TEAMS", Form: "NAME,…",
+		Help: "teams that this pool works for; without it all", value: func(c *Config) flag.Value { return (*names)(&c.Worker.Teams) }},
+	{Group: Pool, Name: "workflows", Env: "WEFTLINE_WORKFLOWS", Form: "NAME,…",
+		Help: "workflows that this pool works for; without it all", value: func(c *Config) flag.Value { return (*names)(&c.Worker.Workflows) }},
 	{Group: Pool, Name: "partitions", Env: "WEFTLINE_PARTITIONS", Form: "N-N,…",
 		Help: "partitions, from 0, that this pool claims executions from; without it all", value: func(c *Config) flag.Value { return (*ranges)(&c.Worker.Partitions) }},
 	{Group: Pool, Name: "egress-allow", Env: "WEFTLINE_EGRESS_ALLOW", Form: "CIDR,…",
@@ -108,9 +115,13 @@ var settings = []Setting{
 
 	{Group: Queueing, Name: "execution-mode", Env: "WEFTLINE_EXECUTION_MODE", Default: string(LocalSync), Form: "MODE",
 		Help: "what `mode: default` of a workflow means: server, local_sync or local_async", value: func(c *Config) flag.Value { return oneOf(&c.ExecutionMode, Server, LocalSync, LocalAsync) }},
-	{Group: Queueing, Name: "scheduling", Env: "WEFTLINE_SCHEDULING", Default: string(TenantAware), Form: "POLICY",
+	{Group: Queueing, Name: "scheduling", Env: "WEFTLINE_SCHEDULING", Default: order.Names()[0], Form: "POLICY",
 		Help: "who is next: tenant_aware (teams take turns, then priority, deadline, age), weighted_fair, priority, deadline or fifo", value: func(c *Config) flag.Value {
-			return oneOf(&c.Scheduling, TenantAware, WeightedFair, ByPriority, ByDeadline, FIFO)
+			return oneOf(&c.Scheduling, order.Names()...)
+		}},
+	{Group: Queueing, Name: "balance", Env: "WEFTLINE_BALANCE", Default: balance.Default, Form: "POLICY",
+		Help: "which worker takes it: least_loaded (by slots in use), least_active, round_robin, resource_aware (by processor and memory), priority_aware or locality_aware (its region first)", value: func(c *Config) flag.Value {
+			return oneOf(&c.Balance, balance.Names()...)
 		}},
 	{Group: Queueing, Name: "backpressure-queue-age", Env: "WEFTLINE_BACKPRESSURE_QUEUE_AGE", Default: "0s", Form: "DURATION",
 		Help: "hold starts back while something has waited longer than this for a worker; 0s never does", value: func(c *Config) flag.Value { return (*span)(&c.Backpressure.QueueAge) }},

@@ -38,10 +38,20 @@ func workerRow(worker engine.Worker) workersview.Worker {
 	return workersview.Worker{
 		Name: worker.Hostname, Version: worker.Version, Place: strings.TrimSpace(worker.Region + " " + worker.Zone),
 		Look: state.Of(worker.State), Remote: worker.Kind == "remote", Active: worker.Active, Concurrency: worker.Concurrency,
-		Leases: worker.Leases, Waiting: worker.QueueLength, Machine: machine(worker), Usage: usage(worker), Queues: worker.Queues,
+		Leases: worker.Leases, Waiting: worker.QueueLength, Machine: machine(worker), Usage: usage(worker), Serves: serves(worker),
 		Activities: worker.Activities, Labels: labelPairs(worker.Labels),
 		SeenAt: worker.LastHeartbeat,
 	}
+}
+
+// serves lists what a worker is narrowed to.
+func serves(worker engine.Worker) (all []workersview.Names) {
+	for _, names := range []workersview.Names{{Of: "teams", Names: worker.Teams}, {Of: "workflows", Names: worker.Workflows}, {Of: "queues", Names: worker.Queues}} {
+		if len(names.Names) > 0 {
+			all = append(all, names)
+		}
+	}
+	return all
 }
 
 // machine says what a worker runs on, as far as it told.

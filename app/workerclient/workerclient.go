@@ -57,6 +57,7 @@ func (f *Failure) Error() string { return f.Type + ": " + f.Message }
 type Options struct {
 	Concurrency  int               // attempts at one time (1)
 	Labels       map[string]string // what affinity may ask for
+	Workflows    []string          // workflows that it works for (all)
 	Queues       []string          // queues that it serves (all)
 	Region, Zone string
 	Version      string        // of your program
@@ -148,7 +149,7 @@ func (c *Client) register(ctx context.Context) (interval time.Duration, err erro
 	}
 	request := map[string]any{"hostname": hostname, "version": c.options.Version, "cpu": runtime.NumCPU(), "architecture": runtime.GOARCH,
 		"region": c.options.Region, "zone": c.options.Zone, "activities": slices.Sorted(maps.Keys(c.handlers)), "labels": c.options.Labels,
-		"queues": c.options.Queues, "maxConcurrency": c.options.Concurrency}
+		"workflows": c.options.Workflows, "queues": c.options.Queues, "maxConcurrency": c.options.Concurrency}
 	var ticket struct {
 		WorkerID          string `json:"workerId"`
 		HeartbeatInterval string `json:"heartbeatInterval"`

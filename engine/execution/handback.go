@@ -1,6 +1,10 @@
 package execution
 
-import "weftline/engine/flow"
+import (
+	"cmp"
+
+	"weftline/engine/flow"
+)
 
 // Reasons for which the driver of an execution lets go of it.
 const (
@@ -49,12 +53,17 @@ func handbackOf(wf *flow.Workflow, st *State, k key) (string, bool) {
 		return "", false
 	case p.act.Type == flow.TypeWorker:
 		return HandbackRemote, true
-	case p.act.Affinity != nil:
+	case asksElsewhere(wf, p.act.Affinity):
 		return HandbackLabels, true
 	case st.Parked > 0:
 		return HandbackJoin, true
 	}
 	return "", false
+}
+
+// asksElsewhere reports whether an affinity asks for more than the queue that the execution is in anyway.
+func asksElsewhere(wf *flow.Workflow, a *flow.Affinity) bool {
+	return a != nil && (len(a.Labels) > 0 || len(a.Prefer) > 0 || cmp.Or(a.Queue, flow.DefaultQueue) != wf.Queue())
 }
 
 // parkedAt names the first kind of wait there is, in a fixed order.

@@ -26,7 +26,7 @@ func (b *builder) workflow(root *node) *Workflow {
 		Name: meta.get("name").text(), Version: meta.get("version").text(),
 		Description: meta.get("description").text(), Labels: textMap(meta.get("labels")),
 		Input: b.schemas[spec.get("input")], Variables: b.variables(spec.get("variables")),
-		Limits: b.limits(spec.get("limits")), Mode: mode(spec.get("execution")),
+		Limits: b.limits(spec.get("limits")), Mode: mode(spec.get("execution")), Affinity: b.affinityOf(spec.get("affinity")),
 		Compensation: b.compensation(spec.get("compensation")), Output: b.named(spec.get("output")),
 	}
 	if w.Input == nil {

@@ -4,6 +4,7 @@
 package flow
 
 import (
+	"cmp"
 	"time"
 
 	"weftline/engine/expr"
@@ -54,6 +55,7 @@ type Workflow struct {
 
 	Limits       Limits
 	Mode         Mode
+	Affinity     *Affinity // of activities that have none of their own; nil = anywhere
 	Compensation CompensationPolicy
 
 	Graph   *Graph  // spec.activities
@@ -179,6 +181,25 @@ type Affinity struct {
 	Prefer  map[string]string
 	Queue   string
 	WaitFor time.Duration
+}
+
+// DefaultQueue is the queue of what names none.
+const DefaultQueue = "default"
+
+// Queue is where executions of the workflow wait for a worker.
+func (w *Workflow) Queue() string {
+	if w.Affinity == nil || w.Affinity.Queue == "" {
+		return DefaultQueue
+	}
+	return w.Affinity.Queue
+}
+
+// Region is where executions of the workflow should run; "" = anywhere.
+func (w *Workflow) Region() string {
+	if w.Affinity == nil {
+		return ""
+	}
+	return cmp.Or(w.Affinity.Labels["region"], w.Affinity.Prefer["region"])
 }
 
 // Semaphore is a named count of permits shared by all executions of the team.

@@ -27,7 +27,7 @@ var specObject = &object{title: "Spec", doc: "Inputs, triggers, policies and act
 	f("events", listOf(group(eventTriggerObject)), "Starts by events."),
 	inline(f("retry", retryShape, "Retry policy of http, script, sql, email, ai and worker activities that have none.")),
 	f("limits", group(limitsObject), "Bounds of the workflow."),
-	inline(f("affinity", group(affinityObject), "Where activities run unless they say otherwise.")),
+	inline(f("affinity", group(affinityObject), "Where activities run unless they say otherwise; its queue is that of the executions too.")),
 	inline(f("execution", group(modeObject), "Who drives an execution and how often it commits.")),
 	f("compensation", group(compensationObject), "When and how completed work is undone."),
 	must(f("activities", activityList, "The activities, in the author's order.")),

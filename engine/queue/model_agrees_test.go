@@ -116,7 +116,7 @@ func (w *smallWorld) compareClaim(seed uint64, worker uuid.UUID) {
 	for _, team := range w.model.teams {
 		running[team] = w.dice.IntN(4)
 	}
-	claims, _, err := New(w.db, worker, partitions, policy).Claim(context.Background(), n, running, w.now)
+	claims, _, err := New(w.db, worker, Serving{Partitions: partitions}, policy, nil).Claim(context.Background(), n, running, w.now, true)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (w *smallWorld) compareClaim(seed uint64, worker uuid.UUID) {
 
 func (w *smallWorld) compareTakeOver(seed uint64, worker uuid.UUID) {
 	n := 1 + w.dice.IntN(8)
-	claims, err := New(w.db, worker, nil, order.FIFO).TakeOver(context.Background(), n)
+	claims, err := New(w.db, worker, Serving{}, order.FIFO, nil).TakeOver(context.Background(), n)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func (w *smallWorld) compareTakeOver(seed uint64, worker uuid.UUID) {
 // same compares who owns what.
 func (w *smallWorld) same(seed uint64) {
 	for _, worker := range w.ids {
-		got, err := New(w.db, worker, nil, order.FIFO).Owned(context.Background())
+		got, err := New(w.db, worker, Serving{}, order.FIFO, nil).Owned(context.Background())
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -5,13 +5,13 @@ package queue
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"weftline/engine/queue/balance"
 	"weftline/engine/queue/order"
 	"weftline/queries"
 )
@@ -31,10 +31,11 @@ const (
 
 // Queue is one worker's view of the ready executions.
 type Queue struct {
-	q          *queries.Queries
-	worker     uuid.UUID
-	partitions []int16
-	policy     order.Policy
+	q       *queries.Queries
+	worker  uuid.UUID
+	serving Serving
+	policy  order.Policy
+	shares  shares
 
 	mu       sync.Mutex
 	done     map[uuid.UUID]time.Time // up to which turn the line of a team was claimed
@@ -42,14 +43,15 @@ type Queue struct {
 	suspects map[uuid.UUID]time.Time // workers seen without their session lock, since when
 }
 
-// New makes the view of a worker that serves these partitions and takes work as the policy says.
-func New(pool *pgxpool.Pool, worker uuid.UUID, partitions []int16, policy order.Policy) *Queue {
-	return &Queue{q: queries.New(pool), worker: worker, partitions: partitions, policy: policy,
+// New makes the view of a worker. It takes what it serves in the order of line, and shares it with other workers
+// as share says.
+func New(pool *pgxpool.Pool, worker uuid.UUID, serving Serving, line order.Policy, share balance.Policy) *Queue {
+	return &Queue{q: queries.New(pool), worker: worker, serving: serving, policy: line, shares: shares{policy: share},
 		done: map[uuid.UUID]time.Time{}, suspects: map[uuid.UUID]time.Time{}}
 }
 
-// Serves reports whether the worker claims executions of a partition.
-func (q *Queue) Serves(partition int16) bool { return slices.Contains(q.partitions, partition) }
+// Serving is what the worker claims.
+func (q *Queue) Serving() Serving { return q.serving }
 
 // Claim is an execution that this worker owns from now on. Wakes is how often it had been woken by then;
 // LostBy is the dead owner it was taken from, or Nil; Waited is how long it had been ready.
@@ -61,10 +63,15 @@ type Claim struct {
 }
 
 // Claim takes at most n executions that nobody owns, in the order of the policy. running is what this worker
-// drives already, by team. More reports that others are waiting still.
-func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now time.Time) (claims []Claim, more bool, err error) {
+// drives already, by team. Alone: there is no other worker to share it with. More reports that others are waiting
+// still.
+func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now time.Time, alone bool) (claims []Claim, more bool, err error) {
 	teams, from := q.lowWatermarks(time.Now())
-	rows, err := q.q.ClaimReady(ctx, queries.ClaimReadyParams{Teams: teams, FromTurns: from, Partitions: q.partitions, Batch: int32(n), Owner: &q.worker})
+	atOnce := 0
+	if alone {
+		atOnce = n
+	}
+	rows, err := q.claimReady(ctx, teams, from, n, atOnce)
 	if err != nil {
 		return nil, false, err
 	}
@@ -72,15 +79,21 @@ func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now
 	entries := make([]order.Entry, len(rows))
 	for i, row := range rows {
 		found[row.ExecutionID] = row
-		entries[i] = order.Entry{Execution: row.ExecutionID, Team: row.TeamID, Priority: row.Priority, Since: row.Since, Weight: int(row.Weight)}
+		entries[i] = order.Entry{Execution: row.ExecutionID, Team: row.TeamID, Priority: row.Priority, Since: row.Since, Weight: int(row.Weight), Region: row.Region}
 		if row.Deadline != nil {
 			entries[i].Deadline = *row.Deadline
 		}
 	}
 	line := q.policy(entries, running, now)
+	if !alone && len(line) > 0 {
+		if line, err = q.mine(ctx, line, n, now); err != nil {
+			return nil, false, err
+		}
+	}
+	line = line[:min(n, len(line))]
+	more = len(line) < len(rows)
 	wakes := map[uuid.UUID]int64{}
-	if more = len(line) > n; more {
-		line = line[:n]
+	if len(line) > 0 && len(rows) > atOnce {
 		if wakes, err = q.take(ctx, line); err != nil {
 			return nil, false, err
 		}
@@ -92,6 +105,12 @@ func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now
 	}
 	q.remember(rows, claims)
 	return claims, more, nil
+}
+
+// claimReady reads the first n of each line and takes them if they are no more than atOnce.
+func (q *Queue) claimReady(ctx context.Context, teams []uuid.UUID, from []time.Time, n, atOnce int) ([]queries.ClaimReadyRow, error) {
+	return q.q.ClaimReady(ctx, queries.ClaimReadyParams{Teams: teams, FromTurns: from, Partitions: q.serving.Partitions, Queues: list(q.serving.Queues),
+		Workflows: list(q.serving.Workflows), OfTeams: list(q.serving.Teams), Batch: int32(n), AtOnce: int32(atOnce), Owner: &q.worker})
 }
 
 // take claims what was chosen, unless others were faster.
@@ -152,7 +171,7 @@ func (q *Queue) lowWatermarks(now time.Time) (teams []uuid.UUID, from []time.Tim
 
 // MostUrgent is the highest level of what has no owner; ok is false when nothing waits.
 func (q *Queue) MostUrgent(ctx context.Context, now time.Time) (level int, ok bool, err error) {
-	heads, err := q.q.HeadsOfLines(ctx, q.partitions)
+	heads, err := q.claimReady(ctx, nil, nil, 1, 0)
 	for _, head := range heads {
 		level, ok = max(level, order.Level(head.Priority, head.Since, now)), true
 	}
@@ -165,7 +184,8 @@ func (q *Queue) TakeOver(ctx context.Context, n int) ([]Claim, error) {
 	if err != nil || len(dead) == 0 {
 		return nil, err
 	}
-	rows, err := q.q.TakeOverReady(ctx, &q.worker, dead, int32(n))
+	rows, err := q.q.TakeOverReady(ctx, queries.TakeOverReadyParams{Owner: &q.worker, Dead: dead, Queues: list(q.serving.Queues),
+		Workflows: list(q.serving.Workflows), OfTeams: list(q.serving.Teams), Batch: int32(n)})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +217,7 @@ type Depth struct {
 	OldestAge     float64
 }
 
-// Depths lists the queue of a team by partition, workflow, priority or team; ok is false for another word.
+// Depths lists the queue of a team by partition, queue, workflow, priority or team; ok is false for another word.
 func Depths(ctx context.Context, q *queries.Queries, team uuid.UUID, by string) (depths []Depth, ok bool, err error) {
 	switch by {
 	case "", "partition":
@@ -215,7 +235,12 @@ func Depths(ctx context.Context, q *queries.Queries, team uuid.UUID, by string) 
 		return depthsOf(rows, func(r queries.QueueByPriorityRow) Depth {
 			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
 		}), true, err
-	case "team", "queue":
+	case "queue":
+		rows, err := q.QueueByQueue(ctx, team)
+		return depthsOf(rows, func(r queries.QueueByQueueRow) Depth {
+			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+		}), true, err
+	case "team":
 		rows, err := q.QueueByTeam(ctx, team)
 		return depthsOf(rows, func(r queries.QueueByTeamRow) Depth {
 			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}

@@ -23,8 +23,7 @@ const (
 	KindRemote  = "remote"  // a program that polls over HTTP, for the team of its credential
 )
 
-// Worker is what a worker says of itself when it registers. CPU counts cores, Memory bytes. Queues empty is
-// all queues.
+// Worker is what a worker says of itself when it registers. CPU counts cores, Memory bytes.
 type Worker struct {
 	ID                              uuid.UUID
 	Kind                            string
@@ -36,7 +35,8 @@ type Worker struct {
 	Memory                          int64
 	Labels                          map[string]string
 	Activities                      []string
-	Queues                          []string
+	Teams, Workflows, Queues        []string // that it works for, empty = all
+	Pool                            string   // of a replica, see Serving
 	Concurrency                     int
 }
 
@@ -48,7 +48,10 @@ func AllLabels(labels map[string]string, region, zone string) map[string]string 
 }
 
 // Register makes the worker known and alive. Its id is its own: it is never used by another process.
-func (q *Queue) Register(ctx context.Context, w Worker) error { return Register(ctx, q.q, w) }
+func (q *Queue) Register(ctx context.Context, w Worker) error {
+	w.Pool = q.serving.pool()
+	return Register(ctx, q.q, w)
+}
 
 // Register makes a worker known and alive.
 func Register(ctx context.Context, q *queries.Queries, w Worker) error {
@@ -62,7 +65,8 @@ func Register(ctx context.Context, q *queries.Queries, w Worker) error {
 	return q.RegisterWorker(ctx, queries.RegisterWorkerParams{ID: w.ID, Hostname: w.Hostname, Version: w.Version,
 		Region: w.Region, Zone: w.Zone, Labels: labels, Activities: append([]string{}, w.Activities...), Concurrency: int32(w.Concurrency),
 		Kind: cmp.Or(w.Kind, KindReplica), TeamID: w.Team, RegisteredBy: w.RegisteredBy, Architecture: w.Architecture,
-		Cpu: int32(w.CPU), Memory: w.Memory, Queues: append([]string{}, w.Queues...)})
+		Cpu: int32(w.CPU), Memory: w.Memory, Queues: list(w.Queues),
+		Teams: list(w.Teams), Workflows: list(w.Workflows), Pool: w.Pool})
 }
 
 // Load is how busy a worker is. Active counts executions, Waiting the attempts that wait for a slot; CPU and
@@ -146,7 +150,7 @@ func Workers(ctx context.Context, q *queries.Queries, team uuid.UUID) ([]Registe
 		workers[i] = Registered{State: row.State, Labels: map[string]string{}, Leases: int(row.Leases), Worker: queries.Worker{ID: row.ID,
 			Hostname: row.Hostname, Version: row.Version, Region: row.Region, Zone: row.Zone, Activities: row.Activities,
 			Concurrency: row.Concurrency, Active: row.Active, StartedAt: row.StartedAt, HeartbeatAt: row.HeartbeatAt,
-			Kind: row.Kind, Architecture: row.Architecture, Cpu: row.Cpu, Memory: row.Memory, Queues: row.Queues, CpuUsage: row.CpuUsage,
+			Kind: row.Kind, Architecture: row.Architecture, Cpu: row.Cpu, Memory: row.Memory, Queues: row.Queues, Teams: row.Teams, Workflows: row.Workflows, CpuUsage: row.CpuUsage,
 			MemoryUsage: row.MemoryUsage, QueueLength: row.QueueLength, LastActivity: row.LastActivity, RegisteredBy: row.RegisteredBy}}
 		if row.Silent {
 			workers[i].State = StateOffline

@@ -11,7 +11,7 @@ import (
 
 // Whoever was left in line is found by the next claim, however far the others have got.
 func TestALineIsDoneUpToTheFirstWhoWasLeft(t *testing.T) {
-	q, noon := New(nil, uuid.New(), nil, nil), time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	q, noon := New(nil, uuid.New(), Serving{}, nil, nil), time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 	one, other := uuid.New(), uuid.New()
 	row := func(team uuid.UUID, minute int) queries.ClaimReadyRow {
 		return queries.ClaimReadyRow{ExecutionID: uuid.New(), TeamID: team, Turn: noon.Add(time.Duration(minute) * time.Minute)}

@@ -21,13 +21,15 @@ type Works struct {
 // NewWorks makes a view of it.
 func NewWorks(pool *pgxpool.Pool) *Works { return &Works{pool: pool, q: queries.New(pool)} }
 
-// Fit is what a worker may be given. Team nil is all teams, Queues empty all queues. Execution and Lease are
+// Fit is what a worker may be given. Team is that of a remote worker; Teams, Workflows and Queues empty are all. Execution and Lease are
 // set to chain the next attempt of an execution under the lease that a worker holds.
 type Fit struct {
 	Worker    uuid.UUID
 	Team      *uuid.UUID
 	Needs     []string // as activity.Need says them
 	Labels    map[string]string
+	Teams     []string // by their names
+	Workflows []string
 	Queues    []string
 	Execution *uuid.UUID
 	Lease     *uuid.UUID
@@ -58,8 +60,8 @@ func (w *Works) Claim(ctx context.Context, fit Fit, n int) ([]Leased, error) {
 	var leased []Leased
 	err = pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
 		q := w.q.WithTx(tx)
-		rows, err := q.ClaimWork(ctx, queries.ClaimWorkParams{Needs: append([]string{}, fit.Needs...), Team: fit.Team, Execution: fit.Execution,
-			Queues: append([]string{}, fit.Queues...), Labels: labels, Batch: int32(n), Worker: fit.Worker, Lease: fit.Lease, LeaseSeconds: Lease.Seconds()})
+		rows, err := q.ClaimWork(ctx, queries.ClaimWorkParams{Needs: list(fit.Needs), Team: fit.Team, Execution: fit.Execution,
+			Queues: list(fit.Queues), Workflows: list(fit.Workflows), OfTeams: list(fit.Teams), Labels: labels, Batch: int32(n), Worker: fit.Worker, Lease: fit.Lease, LeaseSeconds: Lease.Seconds()})
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -65,6 +65,7 @@ type Begin struct {
 	Mode          string
 	CorrelationID string
 	Priority      string
+	Queue, Region string // where it waits for a worker, and where that should be
 	Deadline      *time.Time
 	Labels        map[string]string
 	StartedBy     string

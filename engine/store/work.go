@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"weftline/engine/execution"
+	"weftline/engine/flow"
 )
 
 // WorkKey names an attempt within its execution.
@@ -30,9 +31,6 @@ type Offer struct {
 	Timeout   time.Duration // of the attempt, 0 = none
 	Body      []byte        // what the worker is given
 }
-
-// DefaultQueue is the queue of work that names none.
-const DefaultQueue = "default"
 
 // offers writes the attempts that are left to others. An owner that lost the execution without knowing it
 // offers nothing.
@@ -70,7 +68,7 @@ func (w *writer) offers(f *Flush) {
 
 func (o Offer) queue() string {
 	if o.Queue == "" {
-		return DefaultQueue
+		return flow.DefaultQueue
 	}
 	return clean(o.Queue)
 }

@@ -188,14 +188,14 @@ func (w *writer) executions() {
 		return
 	}
 	w.batch.Queue(`insert into executions (id, team_id, partition, workflow, version, content_hash, mode, status,
-			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at, keep_until, deadline)
+			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at, keep_until, deadline, queue, region)
 		select id, team, partition, workflow, version, hash, mode, status, correlation, priority, labels::jsonb,
-			started_by, parent, error::json, at, at, finished, keep, deadline
+			started_by, parent, error::json, at, at, finished, keep, deadline, queue, region
 		from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[],
 			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[], $15::text[],
-			$16::timestamptz[], $17::timestamptz[], $18::timestamptz[])
+			$16::timestamptz[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[])
 			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at,
-				status, error, finished, keep, deadline)`,
+				status, error, finished, keep, deadline, queue, region)`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
@@ -213,7 +213,9 @@ func (w *writer) executions() {
 		column(rows, func(f *Flush) *string { return errorJSON(f.Begin.Error) }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.Finished) }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.KeepUntil) }),
-		column(rows, func(f *Flush) *time.Time { return f.Begin.Deadline }))
+		column(rows, func(f *Flush) *time.Time { return f.Begin.Deadline }),
+		column(rows, func(f *Flush) string { return clean(f.Begin.Queue) }),
+		column(rows, func(f *Flush) string { return clean(f.Begin.Region) }))
 	w.startKeys(rows)
 }
 
@@ -252,17 +254,19 @@ func (w *writer) queueRows() {
 	if len(rows) == 0 {
 		return
 	}
-	w.batch.Queue(`insert into ready (execution_id, partition, turn, priority, team_id, workflow, owner, deadline, claimed_at)
-		select id, partition, turn_of(priority), priority, team, workflow, owner, deadline, case when owner is not null then now() end
-		from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::timestamptz[])
-			as u(id, partition, priority, team, workflow, owner, deadline)`,
+	w.batch.Queue(`insert into ready (execution_id, partition, turn, priority, team_id, workflow, owner, deadline, claimed_at, queue, region)
+		select id, partition, turn_of(priority), priority, team, workflow, owner, deadline, case when owner is not null then now() end, queue, region
+		from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::timestamptz[], $8::text[], $9::text[])
+			as u(id, partition, priority, team, workflow, owner, deadline, queue, region)`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
 		column(rows, func(f *Flush) string { return f.Begin.Priority }),
 		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) string { return f.Workflow }),
 		column(rows, (*Flush).firstOwner),
-		column(rows, func(f *Flush) *time.Time { return f.Begin.Deadline }))
+		column(rows, func(f *Flush) *time.Time { return f.Begin.Deadline }),
+		column(rows, func(f *Flush) string { return clean(f.Begin.Queue) }),
+		column(rows, func(f *Flush) string { return clean(f.Begin.Region) }))
 }
 
 func (f *Flush) firstOwner() pgtype.UUID {

@@ -51,6 +51,7 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 		return nil, nil, err
 	}
 	flush.Begin = beginning(st, flush)
+	flush.Begin.Queue, flush.Begin.Region = definition.Queue(), definition.Region()
 	p.settleOwner(flush, st, definition, own)
 	return l, flush, nil
 }

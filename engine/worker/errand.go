@@ -115,7 +115,7 @@ func (p *Pool) takeWork(ctx context.Context) error {
 	if free == 0 {
 		return nil
 	}
-	leased, err := p.Works.Claim(p.alive, queue.Fit{Worker: p.id, Needs: p.abilities, Labels: p.labels, Queues: p.Worker.Queues}, free)
+	leased, err := p.Works.Claim(p.alive, queue.Fit{Worker: p.id, Needs: p.abilities, Labels: p.labels, Teams: p.Worker.Teams, Workflows: p.Worker.Workflows, Queues: p.Worker.Queues}, free)
 	p.slots.give(free - len(leased))
 	p.offered.Store(len(leased) == free)
 	if err != nil {

@@ -16,6 +16,7 @@ const (
 	claimBatch   = 64                     // executions claimed and loaded together
 	pollPause    = time.Second            // the floor under all hints
 	takeoverLook = 500 * time.Millisecond // between two looks for dead owners
+	othersTurn   = 50 * time.Millisecond  // for other workers to take what is theirs
 )
 
 // Run registers the worker, tells registered, and drives executions until Close. ctx ending stops the loops
@@ -89,7 +90,7 @@ func (p *Pool) claimAll(ctx context.Context) error {
 		if n == 0 {
 			return p.wantPlace(ctx)
 		}
-		claims, more, err := p.Queue.Claim(p.alive, n, p.drivenByTeam(), p.Store.Clock.Now())
+		claims, more, err := p.Queue.Claim(p.alive, n, p.drivenByTeam(), p.Store.Clock.Now(), !p.peers.Load())
 		if err != nil {
 			return err
 		}
@@ -97,6 +98,9 @@ func (p *Pool) claimAll(ctx context.Context) error {
 			p.Figures.Claimed(claim.Waited)
 		}
 		p.adopt(claims)
+		if more && len(claims) == 0 {
+			time.AfterFunc(othersTurn, p.look)
+		}
 		if !more || len(claims) == 0 {
 			return nil
 		}

@@ -159,7 +159,7 @@ func (p *Pool) leaves(w execution.Work) bool {
 
 func (p *Pool) serves(name string) bool {
 	if name == "" {
-		name = store.DefaultQueue
+		name = flow.DefaultQueue
 	}
 	return len(p.Worker.Queues) == 0 || slices.Contains(p.Worker.Queues, name)
 }

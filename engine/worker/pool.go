@@ -152,10 +152,12 @@ func (p *Pool) room(rule func(slots, owned int) int) int {
 	return rule(p.Worker.Concurrency, owned)
 }
 
-// Reserve promises a place for an execution that is about to begin; false when there is none, or when its
-// partition is not of this worker. A promise is redeemed by Drive or given back by Unreserve.
-func (p *Pool) Reserve(execution uuid.UUID) bool {
-	if !p.Queue.Serves(p.Store.Partition(execution)) {
+// Reserve promises a place for an execution of a team that is about to begin; false when there is none, when it is
+// not of what this worker serves, or when its slots are taken and other workers are to have it. A promise is redeemed
+// by Drive or given back by Unreserve.
+func (p *Pool) Reserve(execution uuid.UUID, team string, definition *store.Definition) bool {
+	lane := queue.Lane{Partition: p.Store.Partition(execution), Team: team, Workflow: definition.Name, Queue: definition.Queue()}
+	if !p.Queue.Serving().Takes(lane) || p.isFull() && p.peers.Load() && !p.Queue.MayKeep(p.alive) {
 		return false
 	}
 	p.mu.Lock()
@@ -166,6 +168,13 @@ func (p *Pool) Reserve(execution uuid.UUID) bool {
 	p.reserved++
 	p.bringing.Add(1)
 	return true
+}
+
+// isFull reports whether it owns as many executions as it has slots.
+func (p *Pool) isFull() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.drivers)+p.reserved >= p.Worker.Concurrency
 }
 
 // Unreserve gives a promised place back.

@@ -23,10 +23,16 @@ type Worker struct {
 	Active, Concurrency  int
 	Leases, Waiting      int // what it holds; attempts that wait in it for a slot
 	Machine, Usage       string
-	Queues               []string
+	Serves               []Names // none = everything
 	Activities           []string
 	Labels               []string
 	SeenAt               time.Time
+}
+
+// Names are the teams, workflows or queues that alone a worker works for.
+type Names struct {
+	Of    string // the kind, in the plural
+	Names []string
 }
 
 // Lane is one line of the queue.

@@ -21,6 +21,7 @@ type Entry struct {
 	Since     time.Time // since when it is ready
 	Deadline  time.Time // zero = none
 	Weight    int       // of its team, for WeightedFair; 0 counts as 1
+	Region    string    // where it should run, "" = anywhere; for balancing alone
 }
 
 // Policy puts entries in line. running is how many executions of each team are being driven already.
@@ -35,10 +36,18 @@ var policies = map[string]Policy{
 	"tenant_aware":  TenantAware,
 }
 
-// Names lists the policies.
-func Names() []string {
-	return []string{"tenant_aware", "weighted_fair", "priority", "deadline", "fifo"}
+// names are those of the policies, the default first.
+var names = []string{"tenant_aware", "weighted_fair", "priority", "deadline", "fifo"}
+
+// Extend adds a policy of one's own under a name that --scheduling then takes. It is called before the
+// configuration is read, as from an init function.
+func Extend(name string, policy Policy) {
+	policies[name] = policy
+	names = append(names, name)
 }
+
+// Names lists the policies.
+func Names() []string { return slices.Clone(names) }
 
 // Named finds a policy.
 func Named(name string) (Policy, error) {
