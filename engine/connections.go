@@ -78,12 +78,20 @@ func (c *Connections) PutConnection(ctx context.Context, who Who, given Connecti
 	secrets, _ := json.Marshal(orEmpty(given.Secrets)) // a map of texts always has a JSON form
 	var row queries.Connection
 	err = inTx(ctx, c.db, func(q *queries.Queries) (err error) {
+		before, err := c.shownBefore(ctx, q, who, given.Name)
+		if err != nil {
+			return err
+		}
 		row, err = q.PutConnection(ctx, queries.PutConnectionParams{TeamID: who.Team, Name: given.Name, Kind: given.Kind,
 			Settings: settings, Secrets: secrets, UsableBy: patterns, UpdatedBy: cleanText(who.User)})
 		if err != nil {
 			return fmt.Errorf("keep the connection %s: %w", given.Name, err)
 		}
-		return audit(ctx, q, who, "connection.put", given.Name, map[string]any{"kind": given.Kind, "usableBy": patterns})
+		after, err := connectionOf(row)
+		if err != nil {
+			return err
+		}
+		return record(ctx, q, who, act{action: "connection.put", target: given.Name, before: before, after: after.shown()})
 	})
 	if err != nil {
 		return Connection{}, err
@@ -106,9 +114,31 @@ func connectionOf(row queries.Connection) (Connection, error) {
 	return connection, nil
 }
 
+// shown is what the audit compares: names of secrets, never values.
+func (c Connection) shown() map[string]any {
+	return map[string]any{"kind": c.Kind, "settings": c.Settings, "secrets": c.Secrets, "usableBy": c.UsableBy}
+}
+
+// shownBefore is the connection that is there now; nil when there is none.
+func (c *Connections) shownBefore(ctx context.Context, q *queries.Queries, who Who, name string) (any, error) {
+	row, err := q.ConnectionByName(ctx, who.Team, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the connection %s: %w", name, err)
+	}
+	connection, err := connectionOf(row)
+	return connection.shown(), err
+}
+
 // DeleteConnection forgets a connection. Activities that name it fail from now on.
 func (c *Connections) DeleteConnection(ctx context.Context, who Who, name string) error {
 	return inTx(ctx, c.db, func(q *queries.Queries) error {
+		before, err := c.shownBefore(ctx, q, who, name)
+		if err != nil {
+			return err
+		}
 		gone, err := q.DeleteConnection(ctx, who.Team, name)
 		if err != nil {
 			return fmt.Errorf("delete the connection %s: %w", name, err)
@@ -116,7 +146,7 @@ func (c *Connections) DeleteConnection(ctx context.Context, who Who, name string
 		if gone == 0 {
 			return noConnection(name)
 		}
-		return audit(ctx, q, who, "connection.deleted", name, map[string]any{})
+		return record(ctx, q, who, act{action: "connection.deleted", target: name, before: before})
 	})
 }
 

@@ -118,7 +118,13 @@ func release(ctx context.Context, q *queries.Queries, who Who, policy Policy, wo
 	if p.proposal > 0 {
 		detail["proposal"] = p.proposal
 	}
-	return version, created, audit(ctx, q, who, "workflow.published", workflow.Name, detail)
+	return version, created, record(ctx, q, who, act{action: "workflow.published", target: workflow.Name, detail: detail,
+		before: publishedState(workflow.PublishedVersion), after: publishedState(&version.Version)})
+}
+
+// publishedState is what the audit compares of a workflow.
+func publishedState(version *int32) map[string]any {
+	return map[string]any{"version": version}
 }
 
 // publishable compiles a text that has no errors, those of its references included.
@@ -180,7 +186,7 @@ func (c *catalog) Unpublish(ctx context.Context, who Who, name string) error {
 		if err := unpublishTriggers(ctx, q, who, name); err != nil {
 			return err
 		}
-		return audit(ctx, q, who, "workflow.unpublished", name, map[string]any{"version": *workflow.PublishedVersion})
+		return record(ctx, q, who, act{action: "workflow.unpublished", target: name, before: publishedState(workflow.PublishedVersion), after: publishedState(nil)})
 	})
 	if err == nil {
 		c.changed(Change{Team: who.Team, Workflow: name, Drafts: true})

@@ -23,6 +23,7 @@ type Who struct {
 	Groups   []string  // groups within the team, for human tasks
 	Roles    []string  // viewer, operator, author, reviewer, admin
 	Scopes   []string  // of a token; empty for a session
+	Via      string    // name of the token, for the audit; empty for a session
 	Address  string    // where from, for the audit
 	Request  string    // request id
 }

@@ -69,7 +69,7 @@ func (i *Identity) GiveRoles(ctx context.Context, who Who, id uuid.UUID, roles [
 		}
 	}
 	manual := union(roles, nil)
-	return i.changeMember(ctx, who, id, "person.roles", map[string]any{"after": manual}, func(q *queries.Queries, row queries.MemberRow) error {
+	return i.changeMember(ctx, who, id, "person.roles", func(q *queries.Queries, row queries.MemberRow) error {
 		byRule := []string{}
 		for _, match := range accessIn(who.TeamName, row.Access).Matches {
 			byRule = append(byRule, match.Role)
@@ -88,7 +88,7 @@ func (i *Identity) GiveRoles(ctx context.Context, who Who, id uuid.UUID, roles [
 // Block shuts a member out of the team, whatever their claims say; their sessions and tokens end at once.
 func (i *Identity) Block(ctx context.Context, who Who, id uuid.UUID, blocked bool) error {
 	action := map[bool]string{true: "person.blocked", false: "person.unblocked"}[blocked]
-	return i.changeMember(ctx, who, id, action, map[string]any{}, func(q *queries.Queries, row queries.MemberRow) error {
+	return i.changeMember(ctx, who, id, action, func(q *queries.Queries, row queries.MemberRow) error {
 		if blocked && id == who.Person {
 			return Refuse("conflict", "you cannot shut yourself out")
 		}
@@ -107,7 +107,7 @@ func (i *Identity) Block(ctx context.Context, who Who, id uuid.UUID, blocked boo
 
 // EndSessions signs a member out of the team everywhere.
 func (i *Identity) EndSessions(ctx context.Context, who Who, id uuid.UUID) error {
-	return i.changeMember(ctx, who, id, "person.signed_out", map[string]any{}, func(q *queries.Queries, _ queries.MemberRow) error {
+	return i.changeMember(ctx, who, id, "person.signed_out", func(q *queries.Queries, _ queries.MemberRow) error {
 		_, err := q.DeleteSessionsOfMember(ctx, who.Team, id)
 		return err
 	})
@@ -116,7 +116,7 @@ func (i *Identity) EndSessions(ctx context.Context, who Who, id uuid.UUID) error
 // AllowRelink lets the next sign-in under the member's name take the account over, for an hour: the provider
 // knows the person under a new subject. The asker must administer every team of the member.
 func (i *Identity) AllowRelink(ctx context.Context, who Who, id uuid.UUID) error {
-	return i.changeMember(ctx, who, id, "person.relink_allowed", map[string]any{}, func(q *queries.Queries, row queries.MemberRow) error {
+	return i.changeMember(ctx, who, id, "person.relink_allowed", func(q *queries.Queries, row queries.MemberRow) error {
 		if row.Provider == nil {
 			return Refuse("conflict", row.Name+" does not sign in by a provider")
 		}
@@ -131,7 +131,12 @@ func (i *Identity) AllowRelink(ctx context.Context, who Who, id uuid.UUID) error
 	})
 }
 
-func (i *Identity) changeMember(ctx context.Context, who Who, id uuid.UUID, action string, detail map[string]any, change func(*queries.Queries, queries.MemberRow) error) error {
+// rightsOf is what the audit compares of a member.
+func rightsOf(row queries.MemberRow) map[string]any {
+	return map[string]any{"roles": union(row.Roles, nil), "byHand": union(row.ManualRoles, nil), "blocked": row.Blocked}
+}
+
+func (i *Identity) changeMember(ctx context.Context, who Who, id uuid.UUID, action string, change func(*queries.Queries, queries.MemberRow) error) error {
 	err := inTx(ctx, i.db, func(q *queries.Queries) error {
 		if err := q.LockTeam(ctx, who.Team); err != nil {
 			return err
@@ -143,8 +148,14 @@ func (i *Identity) changeMember(ctx context.Context, who Who, id uuid.UUID, acti
 		if err := change(q, row); err != nil {
 			return err
 		}
-		detail["before"] = map[string]any{"roles": row.Roles, "manual": row.ManualRoles, "blocked": row.Blocked}
-		return audit(ctx, q, who, action, row.Name, detail)
+		after, err := i.member(ctx, q, who, id)
+		if refusal := (*Error)(nil); errors.As(err, &refusal) {
+			after, err = queries.MemberRow{}, nil // they are no member any more
+		}
+		if err != nil {
+			return err
+		}
+		return record(ctx, q, who, act{action: action, target: row.Name, forWhom: row.Name, before: rightsOf(row), after: rightsOf(after)})
 	})
 	if err == nil {
 		i.known.clear()

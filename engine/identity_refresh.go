@@ -71,8 +71,8 @@ func (i *Identity) EndRefused(ctx context.Context, refresh Refresh, why string) 
 			return fmt.Errorf("end the session: %w", err)
 		}
 		team = gone.TeamID
-		return audit(ctx, q, Who{Team: team, User: "server"}, "session.ended_by_provider", refresh.Session.String(),
-			map[string]any{"person": refresh.Person, "provider": refresh.Provider, "why": why})
+		return record(ctx, q, Who{Team: team, User: "server"}, act{action: "session.ended_by_provider", target: refresh.Session.String(),
+			forWhom: gone.UserName, detail: map[string]any{"provider": refresh.Provider, "why": why}})
 	})
 	if err == nil && team != uuid.Nil {
 		i.changed(team)

@@ -214,7 +214,7 @@ func (i *Identity) RevokeSession(ctx context.Context, who Who, id uuid.UUID) err
 			return fmt.Errorf("end the session: %w", err)
 		}
 		team = gone.TeamID
-		return audit(ctx, q, who, "session.revoked", id.String(), map[string]any{"person": gone.UserID})
+		return record(ctx, q, who, act{action: "session.revoked", target: id.String(), forWhom: gone.UserName})
 	})
 	if err == nil {
 		i.changed(team)

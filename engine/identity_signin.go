@@ -162,7 +162,7 @@ func (s *signIn) relink(ctx context.Context, found queries.User) (queries.User, 
 		return found, err
 	}
 	for _, member := range members {
-		if err := s.audit(ctx, member.TeamID, "person.relinked", found.Name, map[string]any{"before": found.Subject, "after": s.claimed.Subject}); err != nil {
+		if err := s.record(ctx, member.TeamID, act{action: "person.relinked", target: found.Name, forWhom: found.Name, before: found.Subject, after: s.claimed.Subject}); err != nil {
 			return found, err
 		}
 	}
@@ -221,8 +221,9 @@ func (s *signIn) syncTeam(ctx context.Context, member queries.MembershipsOfRow, 
 		return err
 	}
 	s.touched = append(s.touched, member.TeamID)
-	return s.audit(ctx, member.TeamID, "access.synced", s.who.User, map[string]any{
-		"before": map[string]any{"roles": member.Roles, "groups": member.Groups}, "after": map[string]any{"roles": roles, "groups": groups}})
+	return s.record(ctx, member.TeamID, act{action: "access.synced", target: s.who.User, forWhom: s.who.User,
+		before: map[string]any{"roles": union(member.Roles, nil), "groups": union(member.Groups, nil)},
+		after:  map[string]any{"roles": roles, "groups": union(groups, nil)}})
 }
 
 func (s *signIn) storeMember(ctx context.Context, member queries.MembershipsOfRow, roles, groups []string) error {
@@ -253,7 +254,7 @@ func (s *signIn) keepLastAdmin(ctx context.Context, member queries.MembershipsOf
 		return roles, err
 	}
 	roles = union(roles, []string{RoleAdmin})
-	return roles, s.audit(ctx, member.TeamID, "access.last_admin_kept", s.who.User, map[string]any{"claims": s.claimed.Access.Groups})
+	return roles, s.record(ctx, member.TeamID, act{action: "access.last_admin_kept", target: s.who.User, forWhom: s.who.User, detail: map[string]any{"claims": s.claimed.Access.Groups}})
 }
 
 // enter chooses the team.
@@ -278,11 +279,14 @@ func (s *signIn) enter(ctx context.Context, user queries.User) (Person, error) {
 	return Person{Team: chosen.TeamID, User: user.ID, Name: user.Name}, nil
 }
 
-func (s *signIn) audit(ctx context.Context, team uuid.UUID, action, target string, detail map[string]any) error {
+func (s *signIn) record(ctx context.Context, team uuid.UUID, a act) error {
 	who := s.who
 	who.Team = team
-	detail["provider"] = s.claimed.Provider
-	return audit(ctx, s.q, who, action, target, detail)
+	if a.detail == nil {
+		a.detail = map[string]any{}
+	}
+	a.detail["provider"] = s.claimed.Provider
+	return record(ctx, s.q, who, a)
 }
 
 // union is both lists without doubles, sorted; never nil.

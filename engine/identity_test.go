@@ -290,7 +290,7 @@ func TestAuditIsAppendOnlyAndPaged(t *testing.T) {
 		t.Fatalf("page %+v, %v", page, err)
 	}
 	newest := page.Items[0]
-	if newest.Actor != "admin" || newest.Address != "10.0.0.9" || newest.Request != "r1" || !strings.Contains(string(newest.Detail), `"c"`) {
+	if newest.Actor != "admin" || newest.Address != "10.0.0.9" || newest.Request != "r1" || newest.TargetName != "c" || newest.ForWhom != "admin" {
 		t.Errorf("newest entry %+v", newest)
 	}
 	rest, err := identity.Audit(t.Context(), admin, AuditFilter{PageRequest: PageRequest{Limit: 2, Cursor: *page.NextCursor}})

@@ -68,7 +68,12 @@ func (i *Identity) CreateToken(ctx context.Context, who Who, request TokenReques
 		if made, err = q.CreateToken(ctx, row); err != nil {
 			return fmt.Errorf("store the token: %w", err)
 		}
-		return audit(ctx, q, who, "token.created", made.ID.String(), map[string]any{"name": request.Name, "scopes": request.Scopes, "serviceAccount": request.ServiceAccount})
+		actsAs := who.User
+		if request.ServiceAccount != nil {
+			actsAs = request.ServiceAccount.Name
+		}
+		return record(ctx, q, who, act{action: "token.created", target: made.ID.String(), name: request.Name, forWhom: actsAs,
+			after: map[string]any{"scopes": request.Scopes, "serviceAccount": request.ServiceAccount, "expiresAt": request.ExpiresAt}})
 	})
 	if err != nil {
 		return Token{}, "", err
@@ -163,7 +168,8 @@ func (i *Identity) DeleteToken(ctx context.Context, who Who, id uuid.UUID) error
 			return fmt.Errorf("delete the token: %w", err)
 		}
 		hash = gone.Hash
-		return audit(ctx, q, who, "token.deleted", id.String(), map[string]any{"name": gone.Name})
+		return record(ctx, q, who, act{action: "token.deleted", target: id.String(), name: gone.Name, forWhom: gone.ActsAs,
+			before: map[string]any{"scopes": gone.Scopes}})
 	})
 	if err == nil {
 		i.known.forget(hash)
@@ -197,7 +203,7 @@ func (i *Identity) Authenticate(ctx context.Context, token string) (Who, error) 
 }
 
 func whoOfToken(row queries.TokenByHashRow) Who {
-	who := Who{Team: row.TeamID, TeamName: row.TeamName, Scopes: row.Scopes}
+	who := Who{Team: row.TeamID, TeamName: row.TeamName, Scopes: row.Scopes, Via: row.Name}
 	if row.ServiceAccount != nil {
 		who.User, who.Groups = *row.ServiceAccount, row.TokenGroups
 		return who

@@ -10,6 +10,7 @@ import (
 
 	"weftline/engine/execution"
 	"weftline/engine/store"
+	"weftline/queries"
 )
 
 // settleWithin is how long the door waits for a message to be applied before it answers, so that the
@@ -18,17 +19,17 @@ const settleWithin = 300 * time.Millisecond
 
 // Cancel ends an execution early.
 func (r *runs) Cancel(ctx context.Context, who Who, id uuid.UUID, reason string, compensate *bool) error {
-	return r.control(ctx, who, id, execution.Message{Cancel: &execution.Cancel{By: who.User, Reason: reason, Compensate: compensate}})
+	return r.control(ctx, who, id, "execution.cancelled", execution.Message{Cancel: &execution.Cancel{By: who.User, Reason: reason, Compensate: compensate}})
 }
 
 // Pause stops an execution from starting anything.
 func (r *runs) Pause(ctx context.Context, who Who, id uuid.UUID) error {
-	return r.control(ctx, who, id, execution.Message{Pause: &execution.Control{By: who.User}})
+	return r.control(ctx, who, id, "execution.paused", execution.Message{Pause: &execution.Control{By: who.User}})
 }
 
 // Resume ends a pause.
 func (r *runs) Resume(ctx context.Context, who Who, id uuid.UUID) error {
-	return r.control(ctx, who, id, execution.Message{Resume: &execution.Control{By: who.User}})
+	return r.control(ctx, who, id, "execution.resumed", execution.Message{Resume: &execution.Control{By: who.User}})
 }
 
 // Retry drives a failed or timed-out execution again.
@@ -37,17 +38,17 @@ func (r *runs) Retry(ctx context.Context, who Who, id uuid.UUID, request executi
 	if err := checkSize("the input", request.Input, r.payloadLimit); err != nil {
 		return err
 	}
-	return r.control(ctx, who, id, execution.Message{Retry: &request})
+	return r.control(ctx, who, id, "execution.retried", execution.Message{Retry: &request})
 }
 
 // Compensate runs an incomplete compensation again.
 func (r *runs) Compensate(ctx context.Context, who Who, id uuid.UUID) error {
-	return r.control(ctx, who, id, execution.Message{Compensate: &execution.Control{By: who.User}})
+	return r.control(ctx, who, id, "execution.compensated", execution.Message{Compensate: &execution.Control{By: who.User}})
 }
 
 // control rehearses a message on the stored state, so that one that can do nothing is refused, and then
 // delivers it.
-func (r *runs) control(ctx context.Context, who Who, id uuid.UUID, message execution.Message) error {
+func (r *runs) control(ctx context.Context, who Who, id uuid.UUID, action string, message execution.Message) error {
 	if _, err := r.row(ctx, who, id); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (r *runs) control(ctx context.Context, who Who, id uuid.UUID, message execu
 	if _, err := execution.Receive(loaded.Definition.Workflow, loaded.State, message, r.store.Clock.Now()); err != nil {
 		return Refuse("conflict", unwrapped(err))
 	}
-	return r.deliver(ctx, id, message)
+	return r.audited(ctx, who, act{action: action, target: id.String(), name: loaded.Definition.Name, before: map[string]any{"status": loaded.State.Status}}, id, message)
 }
 
 // unwrapped is the reason of a refusal without the word stale before it.
@@ -70,11 +71,25 @@ func unwrapped(err error) string {
 	return text
 }
 
-// deliver stores a message, wakes its execution and waits a little for it to be applied. One that is stored twice,
-// because its acknowledgement was lost, finds the second time that there is nothing left to do.
-func (r *runs) deliver(ctx context.Context, id uuid.UUID, message execution.Message) error {
+// audited delivers a message together with its line of the audit.
+func (r *runs) audited(ctx context.Context, who Who, a act, id uuid.UUID, message execution.Message) error {
+	return r.deliver(ctx, id, func() (number int64, err error) {
+		err = inTx(ctx, r.db, func(q *queries.Queries) error {
+			if number, err = r.store.DeliverIn(ctx, q, id, message); err != nil {
+				return err
+			}
+			return record(ctx, q, who, a)
+		})
+		return number, err
+	})
+}
+
+// deliver stores a message by a function that answers its number, wakes its execution and waits a little for it
+// to be applied. One that is stored twice, because its acknowledgement was lost, finds the second time that there is
+// nothing left to do.
+func (r *runs) deliver(ctx context.Context, id uuid.UUID, store func() (int64, error)) error {
 	receipt := r.pool.Expect(id)
-	number, err := Again(ctx, func() (int64, error) { return r.store.Deliver(ctx, id, message) })
+	number, err := Again(ctx, store)
 	if err != nil {
 		receipt.Close()
 		return fmt.Errorf("store a message for execution %s: %w", id, err)
@@ -111,8 +126,8 @@ func (r *runs) Signal(ctx context.Context, who Who, id uuid.UUID, name string, p
 	if signalID == "" {
 		signalID = uuid.Must(uuid.NewV7()).String()
 	}
-	return r.deliver(ctx, id, execution.Message{Signal: &execution.Signal{ID: signalID, Name: name, Payload: payload,
-		Direct: true, At: r.store.Clock.Now(), By: who.User}})
+	signal := execution.Message{Signal: &execution.Signal{ID: signalID, Name: name, Payload: payload, Direct: true, At: r.store.Clock.Now(), By: who.User}}
+	return r.deliver(ctx, id, func() (int64, error) { return r.store.Deliver(ctx, id, signal) }) // many a second, and in the history: no line of the audit
 }
 
 // checkSignalSchema holds the payload against the waits that are open for it now.

@@ -167,7 +167,7 @@ func (s *scheduler) CreateSchedule(ctx context.Context, who Who, request Schedul
 		if err != nil {
 			return fmt.Errorf("store the schedule: %w", err)
 		}
-		return audit(ctx, q, who, "schedule.created", id.String(), map[string]any{"workflow": request.Workflow})
+		return record(ctx, q, who, act{action: "schedule.created", target: id.String(), name: request.Workflow, after: shownSchedule(row)})
 	})
 	s.nudge()
 	return scheduleOf(row), err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -111,10 +112,15 @@ func (s *scheduler) locked(ctx context.Context, who Who, id uuid.UUID, action st
 			return nil, err
 		}
 		after = t.row
-		return t, audit(ctx, q, who, action, id.String(), map[string]any{"workflow": row.Workflow})
+		return t, record(ctx, q, who, act{action: action, target: id.String(), name: row.Workflow, before: shownSchedule(row), after: shownSchedule(after)})
 	})
 	s.nudge()
 	return scheduleOf(after), err
+}
+
+// shownSchedule is what the audit compares; the input may be sensitive, so it is none of it.
+func shownSchedule(row queries.Schedule) map[string]any {
+	return map[string]any{"spec": json.RawMessage(row.Spec), "paused": row.Paused}
 }
 
 // look does what is due once and answers when to look again. Mostly there is nothing, which takes one statement

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
@@ -78,24 +79,47 @@ func (v *Vault) PutSecret(ctx context.Context, who Who, change SecretChange) err
 		return fmt.Errorf("seal the secret %s: %w", name, err)
 	}
 	row := queries.PutSecretParams{TeamID: who.Team, Name: name, KeyID: keyID, Sealed: sealed, UpdatedBy: cleanText(who.User), UsableBy: change.UsableBy}
-	return inTx(ctx, v.db, func(q *queries.Queries) error {
+	return v.changed(ctx, who, "secret.put", name, func(q *queries.Queries) error {
 		if err := q.PutSecret(ctx, row); err != nil {
 			return fmt.Errorf("keep the secret %s: %w", name, err)
 		}
-		return audit(ctx, q, who, "secret.put", name, usableDetail(change.UsableBy))
+		return nil
 	})
 }
 
-func usableDetail(patterns []string) map[string]any {
-	if patterns == nil {
-		return map[string]any{}
+// changed runs a change of a secret and audits what may be seen of it before and after, which is never its value.
+func (v *Vault) changed(ctx context.Context, who Who, action, name string, change func(*queries.Queries) error) error {
+	return inTx(ctx, v.db, func(q *queries.Queries) error {
+		before, err := shownSecret(ctx, q, who, name)
+		if err != nil {
+			return err
+		}
+		if err := change(q); err != nil {
+			return err
+		}
+		after, err := shownSecret(ctx, q, who, name)
+		if err != nil {
+			return err
+		}
+		return record(ctx, q, who, act{action: action, target: name, before: before, after: after})
+	})
+}
+
+// shownSecret is what the audit compares of a secret; nil when there is none. A new value has a new time.
+func shownSecret(ctx context.Context, q *queries.Queries, who Who, name string) (any, error) {
+	row, err := q.ShownSecret(ctx, who.Team, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
 	}
-	return map[string]any{"usableBy": patterns}
+	if err != nil {
+		return nil, fmt.Errorf("read the secret %s: %w", name, err)
+	}
+	return map[string]any{"usableBy": row.UsableBy, "updatedAt": row.UpdatedAt, "updatedBy": row.UpdatedBy}, nil
 }
 
 // limit says which workflows may use a secret that exists.
 func (v *Vault) limit(ctx context.Context, who Who, change SecretChange) error {
-	return inTx(ctx, v.db, func(q *queries.Queries) error {
+	return v.changed(ctx, who, "secret.limited", change.Name, func(q *queries.Queries) error {
 		changed, err := q.LimitSecret(ctx, change.UsableBy, who.Team, change.Name)
 		if err != nil {
 			return fmt.Errorf("limit the secret %s: %w", change.Name, err)
@@ -103,13 +127,13 @@ func (v *Vault) limit(ctx context.Context, who Who, change SecretChange) error {
 		if changed == 0 {
 			return Refuse("not_found", "there is no secret "+change.Name+" yet: send its value too")
 		}
-		return audit(ctx, q, who, "secret.limited", change.Name, usableDetail(change.UsableBy))
+		return nil
 	})
 }
 
 // DeleteSecret forgets a secret.
 func (v *Vault) DeleteSecret(ctx context.Context, who Who, name string) error {
-	return inTx(ctx, v.db, func(q *queries.Queries) error {
+	return v.changed(ctx, who, "secret.deleted", name, func(q *queries.Queries) error {
 		gone, err := q.DeleteSecret(ctx, who.Team, name)
 		if err != nil {
 			return fmt.Errorf("delete the secret %s: %w", name, err)
@@ -117,7 +141,7 @@ func (v *Vault) DeleteSecret(ctx context.Context, who Who, name string) error {
 		if gone == 0 {
 			return Refuse("not_found", "there is no secret "+name)
 		}
-		return audit(ctx, q, who, "secret.deleted", name, map[string]any{})
+		return nil
 	})
 }
 

@@ -26,6 +26,7 @@ type taskChange struct {
 	now     time.Time
 	q       *queries.Queries  // of the transaction
 	message execution.Message // for the execution; the zero message is none
+	noted   string            // what the task's history says was done; "" = nothing of note
 }
 
 // change runs one change of a task in a transaction: judge, alter the row, tell the execution.
@@ -60,8 +61,24 @@ func (d *desk) changeLocked(ctx context.Context, q *queries.Queries, who Who, id
 	if err := t.save(ctx, q); err != nil {
 		return row, false, err
 	}
+	if err := t.audit(ctx, q, row); err != nil {
+		return row, false, err
+	}
 	told, err = d.tell(ctx, q, t)
 	return t.row, told, err
+}
+
+// audit tells what was done to a task; before is its row then. Forms and comments stay where they are.
+func (t *taskChange) audit(ctx context.Context, q *queries.Queries, before queries.Task) error {
+	if t.noted == "" {
+		return nil
+	}
+	return record(ctx, q, t.who, act{action: "task." + t.noted, target: t.row.ID.String(), name: t.row.Workflow + "/" + t.row.Activity,
+		forWhom: textOr(t.row.Assignee, ""), before: shownTask(before), after: shownTask(t.row)})
+}
+
+func shownTask(row queries.Task) map[string]any {
+	return map[string]any{"status": row.Status, "assignee": row.Assignee, "outcome": row.Outcome}
 }
 
 func (t *taskChange) save(ctx context.Context, q *queries.Queries) error {
@@ -228,6 +245,7 @@ func (t *taskChange) handled(kind, text string) error {
 }
 
 func (t *taskChange) note(kind, text string) error {
+	t.noted = kind
 	return t.put(&t.row.History, append(historyOf(t.row), TaskEvent{At: t.now, Kind: kind, By: t.who.User, Text: text}))
 }
 

@@ -13,36 +13,45 @@ import (
 )
 
 const listAudit = `-- name: ListAudit :many
-select id, team_id, at, actor, action, target, detail, address, request from audit
+select id, team_id, at, actor, action, target, detail, address, request, via, target_name, for_whom, before, after from audit
 where team_id = $1 and ($2::bigint = 0 or id < $2::bigint)
     and ($3::text = '' or actor = $3)
     and ($4::text = '' or action = $4 or starts_with(action, $4 || '.'))
-    and ($5::text = '' or target = $5)
-    and ($6::timestamptz is null or at >= $6)
-    and ($7::timestamptz is null or at < $7)
+    and ($5::text = '' or target = $5 or target_name = $5)
+    and ($6::text = '' or for_whom = $6)
+    and ($7::text = '' or address = $7)
+    and ($8::text = '' or request = $8)
+    and ($9::timestamptz is null or at >= $9)
+    and ($10::timestamptz is null or at < $10)
 order by id desc
-limit $8
+limit $11
 `
 
 type ListAuditParams struct {
 	TeamID   uuid.UUID
-	Before   int64
+	BeforeID int64
 	Actor    string
 	Action   string
 	Target   string
+	ForWhom  string
+	Address  string
+	Request  string
 	Since    *time.Time
 	Until    *time.Time
 	PageSize int32
 }
 
-// Newest first; before is the last id of the page before, 0 at the start.
+// Newest first; before_id is the last id of the page before, 0 at the start.
 func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]Audit, error) {
 	rows, err := q.db.Query(ctx, listAudit,
 		arg.TeamID,
-		arg.Before,
+		arg.BeforeID,
 		arg.Actor,
 		arg.Action,
 		arg.Target,
+		arg.ForWhom,
+		arg.Address,
+		arg.Request,
 		arg.Since,
 		arg.Until,
 		arg.PageSize,
@@ -64,6 +73,11 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]Audit, 
 			&i.Detail,
 			&i.Address,
 			&i.Request,
+			&i.Via,
+			&i.TargetName,
+			&i.ForWhom,
+			&i.Before,
+			&i.After,
 		); err != nil {
 			return nil, err
 		}
@@ -76,26 +90,36 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]Audit, 
 }
 
 const writeAudit = `-- name: WriteAudit :exec
-insert into audit (team_id, actor, action, target, detail, address, request)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into audit (team_id, actor, via, action, target, target_name, for_whom, before, after, detail, address, request)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 `
 
 type WriteAuditParams struct {
-	TeamID  uuid.UUID
-	Actor   string
-	Action  string
-	Target  string
-	Detail  []byte
-	Address string
-	Request string
+	TeamID     uuid.UUID
+	Actor      string
+	Via        string
+	Action     string
+	Target     string
+	TargetName string
+	ForWhom    string
+	Before     []byte
+	After      []byte
+	Detail     []byte
+	Address    string
+	Request    string
 }
 
 func (q *Queries) WriteAudit(ctx context.Context, arg WriteAuditParams) error {
 	_, err := q.db.Exec(ctx, writeAudit,
 		arg.TeamID,
 		arg.Actor,
+		arg.Via,
 		arg.Action,
 		arg.Target,
+		arg.TargetName,
+		arg.ForWhom,
+		arg.Before,
+		arg.After,
 		arg.Detail,
 		arg.Address,
 		arg.Request,

@@ -21,15 +21,20 @@ type ActivityLog struct {
 }
 
 type Audit struct {
-	ID      int64
-	TeamID  uuid.UUID
-	At      time.Time
-	Actor   string
-	Action  string
-	Target  string
-	Detail  []byte
-	Address string
-	Request string
+	ID         int64
+	TeamID     uuid.UUID
+	At         time.Time
+	Actor      string
+	Action     string
+	Target     string
+	Detail     []byte
+	Address    string
+	Request    string
+	Via        string
+	TargetName string
+	ForWhom    string
+	Before     []byte
+	After      []byte
 }
 
 type Backfill struct {

@@ -12,6 +12,10 @@ update secrets set usable_by = @usable_by where team_id = @team_id and name = @n
 -- name: DeleteSecret :execrows
 delete from secrets where team_id = @team_id and name = @name;
 
+-- name: ShownSecret :one
+-- What the audit compares.
+select usable_by, updated_at, updated_by from secrets where team_id = @team_id and name = @name;
+
 -- name: ListSecrets :many
 -- Without their values, by name; after is the last name of the page before.
 select name, updated_at, updated_by, usable_by from secrets

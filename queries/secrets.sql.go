@@ -206,3 +206,21 @@ func (q *Queries) SecretsOfOtherKeys(ctx context.Context, keyID string) ([]Secre
 	}
 	return items, nil
 }
+
+const shownSecret = `-- name: ShownSecret :one
+select usable_by, updated_at, updated_by from secrets where team_id = $1 and name = $2
+`
+
+type ShownSecretRow struct {
+	UsableBy  []string
+	UpdatedAt time.Time
+	UpdatedBy string
+}
+
+// What the audit compares.
+func (q *Queries) ShownSecret(ctx context.Context, teamID uuid.UUID, name string) (ShownSecretRow, error) {
+	row := q.db.QueryRow(ctx, shownSecret, teamID, name)
+	var i ShownSecretRow
+	err := row.Scan(&i.UsableBy, &i.UpdatedAt, &i.UpdatedBy)
+	return i, err
+}

@@ -34,7 +34,7 @@ order by s.last_seen_at desc, s.id;
 
 -- name: DeleteSessionByID :one
 -- An admin of the team ends any session in it; everybody ends their own, in whichever team.
-delete from sessions where id = @id and (user_id = @user_id or (@admin::bool and team_id = @team_id)) returning team_id, user_id;
+delete from sessions where sessions.id = @id and (sessions.user_id = @user_id or (@admin::bool and team_id = @team_id)) returning team_id, user_id, coalesce((select u.name from users u where u.id = sessions.user_id), '')::text as user_name;
 
 -- name: DeleteSessionsOfMember :many
 delete from sessions where team_id = @team_id and user_id = @user_id returning id;

@@ -118,12 +118,13 @@ func (q *Queries) DeleteSession(ctx context.Context, hash []byte) (DeleteSession
 }
 
 const deleteSessionByID = `-- name: DeleteSessionByID :one
-delete from sessions where id = $1 and (user_id = $2 or ($3::bool and team_id = $4)) returning team_id, user_id
+delete from sessions where sessions.id = $1 and (sessions.user_id = $2 or ($3::bool and team_id = $4)) returning team_id, user_id, coalesce((select u.name from users u where u.id = sessions.user_id), '')::text as user_name
 `
 
 type DeleteSessionByIDRow struct {
-	TeamID uuid.UUID
-	UserID uuid.UUID
+	TeamID   uuid.UUID
+	UserID   uuid.UUID
+	UserName string
 }
 
 // An admin of the team ends any session in it; everybody ends their own, in whichever team.
@@ -135,7 +136,7 @@ func (q *Queries) DeleteSessionByID(ctx context.Context, iD uuid.UUID, userID uu
 		teamID,
 	)
 	var i DeleteSessionByIDRow
-	err := row.Scan(&i.TeamID, &i.UserID)
+	err := row.Scan(&i.TeamID, &i.UserID, &i.UserName)
 	return i, err
 }
 

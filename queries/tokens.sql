@@ -11,7 +11,7 @@ on conflict (hash) do nothing;
 
 -- name: TokenByHash :one
 -- The token with who it acts as; roles and groups are those that the person has now.
-select k.id, k.team_id, k.user_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
+select k.id, k.name, k.team_id, k.user_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
     t.name as team_name, u.name as user_name, m.roles, m.groups as member_groups,
     (k.service_account is not null or (m.user_id is not null and not m.blocked and not u.disabled))::bool as usable
 from tokens k
@@ -34,4 +34,4 @@ order by k.created_at, k.id
 limit @page_size;
 
 -- name: DeleteToken :one
-delete from tokens where team_id = @team_id and id = @id returning hash, name;
+delete from tokens where tokens.team_id = @team_id and tokens.id = @id returning hash, name, scopes, coalesce(service_account, (select u.name from users u where u.id = tokens.user_id), '')::text as acts_as;

@@ -61,18 +61,25 @@ func (q *Queries) CreateToken(ctx context.Context, arg CreateTokenParams) (Token
 }
 
 const deleteToken = `-- name: DeleteToken :one
-delete from tokens where team_id = $1 and id = $2 returning hash, name
+delete from tokens where tokens.team_id = $1 and tokens.id = $2 returning hash, name, scopes, coalesce(service_account, (select u.name from users u where u.id = tokens.user_id), '')::text as acts_as
 `
 
 type DeleteTokenRow struct {
-	Hash []byte
-	Name string
+	Hash   []byte
+	Name   string
+	Scopes []string
+	ActsAs string
 }
 
 func (q *Queries) DeleteToken(ctx context.Context, teamID uuid.UUID, iD uuid.UUID) (DeleteTokenRow, error) {
 	row := q.db.QueryRow(ctx, deleteToken, teamID, iD)
 	var i DeleteTokenRow
-	err := row.Scan(&i.Hash, &i.Name)
+	err := row.Scan(
+		&i.Hash,
+		&i.Name,
+		&i.Scopes,
+		&i.ActsAs,
+	)
 	return i, err
 }
 
@@ -163,7 +170,7 @@ func (q *Queries) ListTokens(ctx context.Context, teamID uuid.UUID, after *time.
 }
 
 const tokenByHash = `-- name: TokenByHash :one
-select k.id, k.team_id, k.user_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
+select k.id, k.name, k.team_id, k.user_id, k.scopes, k.service_account, k.groups as token_groups, k.expires_at,
     t.name as team_name, u.name as user_name, m.roles, m.groups as member_groups,
     (k.service_account is not null or (m.user_id is not null and not m.blocked and not u.disabled))::bool as usable
 from tokens k
@@ -175,6 +182,7 @@ where k.hash = $1
 
 type TokenByHashRow struct {
 	ID             uuid.UUID
+	Name           string
 	TeamID         uuid.UUID
 	UserID         *uuid.UUID
 	Scopes         []string
@@ -194,6 +202,7 @@ func (q *Queries) TokenByHash(ctx context.Context, hash []byte) (TokenByHashRow,
 	var i TokenByHashRow
 	err := row.Scan(
 		&i.ID,
+		&i.Name,
 		&i.TeamID,
 		&i.UserID,
 		&i.Scopes,

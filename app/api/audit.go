@@ -30,7 +30,7 @@ func (a *API) Audit(c *fiber.Ctx) error {
 func AuditFilter(c *fiber.Ctx) (engine.AuditFilter, error) {
 	q := queryOf(c)
 	filter := engine.AuditFilter{PageRequest: q.page(), Actor: q.text("actor"), Action: q.text("action"), Target: q.text("target"),
-		Since: q.time("since"), Until: q.time("until")}
+		ForWhom: q.text("forWhom"), Address: q.text("address"), Request: q.text("requestId"), Since: q.time("since"), Until: q.time("until")}
 	return filter, q.err
 }
 
@@ -93,11 +93,11 @@ func newNDJSON(w io.Writer) lines {
 
 func newCSV(w io.Writer) lines {
 	file := csv.NewWriter(w)
-	_ = file.Write([]string{"id", "at", "actor", "action", "target", "detail", "address", "requestId"}) // errors come with Flush
+	_ = file.Write([]string{"id", "at", "actor", "via", "action", "target", "targetName", "forWhom", "before", "after", "detail", "address", "requestId"}) // errors come with Flush
 	return func(entries []engine.AuditEntry) error {
 		for _, e := range entries {
-			_ = file.Write([]string{strconv.FormatInt(e.ID, 10), e.At.UTC().Format(time.RFC3339Nano), harmless(e.Actor), e.Action,
-				harmless(e.Target), compact(e.Detail), e.Address, e.Request})
+			_ = file.Write([]string{strconv.FormatInt(e.ID, 10), e.At.UTC().Format(time.RFC3339Nano), harmless(e.Actor), harmless(e.Via), e.Action,
+				harmless(e.Target), harmless(e.TargetName), harmless(e.ForWhom), compact(e.Before), compact(e.After), compact(e.Detail), e.Address, e.Request})
 		}
 		file.Flush()
 		return file.Error()

@@ -2,13 +2,8 @@ package web
 
 import (
 	"context"
-	"encoding/json"
-	"maps"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -16,7 +11,6 @@ import (
 	"weftline/engine"
 	"weftline/engine/flow"
 	settingsview "weftline/views/settings"
-	"weftline/views/versions"
 )
 
 // Audit is what the page of the audit reads.
@@ -90,85 +84,4 @@ func wholeNumber(text string) int {
 		return -1
 	}
 	return number
-}
-
-// audit lists who did what.
-func (p *Pages) audit(c *fiber.Ctx) error {
-	view := settingsview.Audit{Now: now(), Actor: c.Query("actor"), Action: c.Query("action"), Target: c.Query("target"), Since: c.Query("since"), Until: c.Query("until")}
-	filter := engine.AuditFilter{Actor: view.Actor, Action: view.Action, Target: view.Target, PageRequest: engine.PageRequest{Cursor: c.Query("cursor")}}
-	export := url.Values{}
-	for name, at := range map[string]**time.Time{"since": &filter.Since, "until": &filter.Until} {
-		day, err := time.Parse(time.DateOnly, c.Query(name))
-		if c.Query(name) == "" {
-			continue
-		}
-		if err != nil {
-			return engine.Refuse("bad_request", name+" is a day such as 2026-03-29")
-		}
-		*at = &day
-		export.Set(name, day.Format(time.RFC3339))
-	}
-	for name, value := range map[string]string{"actor": view.Actor, "action": view.Action, "target": view.Target} {
-		if value != "" {
-			export.Set(name, value)
-		}
-	}
-	page, err := p.Audit.Audit(c.UserContext(), ViewOf(c).Who, filter)
-	if err != nil {
-		return err
-	}
-	view.CSV, view.NDJSON = "/api/v1/audit.csv?"+export.Encode(), "/api/v1/audit.ndjson?"+export.Encode()
-	view.Next = nextPage(c, page.NextCursor)
-	for _, entry := range page.Items {
-		view.Rows = append(view.Rows, settingsview.AuditRow{At: entry.At, Actor: entry.Actor, Action: entry.Action, Target: entry.Target,
-			Detail: detailText(entry.Detail), Address: entry.Address})
-	}
-	return Render(c, settingsview.AuditPage(p.frame(c, "Settings", "settings"), view))
-}
-
-// longestDetail is how much of an entry's detail the page shows; the files have all of it.
-const longestDetail = 300
-
-// detailText is the detail in words, "scopes: read, run · version: 2", without what is empty.
-func detailText(detail json.RawMessage) string {
-	var fields map[string]any
-	if json.Unmarshal(detail, &fields) != nil {
-		return shortened(string(detail), longestDetail)
-	}
-	var words []string
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		value := valueWords(fields[key])
-		if key == "contentHash" {
-			value = versions.ShortHash(value)
-		}
-		if value != "" {
-			words = append(words, key+": "+value)
-		}
-	}
-	return shortened(strings.Join(words, " · "), longestDetail)
-}
-
-func valueWords(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return value
-	case []any:
-		words := make([]string, len(value))
-		for i, element := range value {
-			words[i] = valueWords(element)
-		}
-		return strings.Join(words, ", ")
-	default:
-		text, _ := json.Marshal(value) // it was decoded from JSON
-		return string(text)
-	}
-}
-
-func shortened(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most]) + "…"
-	}
-	return text
 }

@@ -33,7 +33,7 @@ const (
 // text is the body of routes that take or answer a definition.
 var text = openapi.Text{}
 
-var auditFilters = []string{"actor", "action", "target", "since", "until"}
+var auditFilters = []string{"actor", "action", "target", "forWhom", "address", "requestId", "since", "until"}
 
 var paging = []string{"limit", "cursor"}
 

@@ -98,14 +98,20 @@ type Audit struct {
 	Rows                                []AuditRow
 	Next                                string
 	Actor, Action, Target, Since, Until string
+	ForWhom, Address, Request           string
 	CSV, NDJSON                         string // addresses of the same as files
 }
 
 // AuditRow is one line.
 type AuditRow struct {
-	At                                     time.Time
-	Actor, Action, Target, Detail, Address string
+	At                                            time.Time
+	Actor, Via, Action, Target, TargetID, ForWhom string
+	Detail, Address, Request                      string
+	Changes                                       []AuditChange
 }
+
+// AuditChange is one field that is not what it was; a dash stands for nothing.
+type AuditChange struct{ Field, Before, After string }
 
 // usable says in words who may use something.
 func usable(patterns []string) string {
