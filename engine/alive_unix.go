@@ -26,11 +26,10 @@ func spokeUp(conn *pgx.Conn) bool {
 		return true
 	}
 	silent := false
-	err = raw.Read(func(fd uintptr) bool {
+	err = raw.Control(func(fd uintptr) { // Read would wait for whoever reads already
 		var first [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		silent = errors.Is(err, syscall.EAGAIN)
-		return true
 	})
 	return err != nil || !silent
 }
