@@ -45,11 +45,15 @@ const lockTimeout = 10 * time.Minute
 type Status struct {
 	Version int  // of the database; 0 before the first migration
 	Latest  int  // that this program brings
+	Oldest  int  // what a program must bring at least to work on a database that is newer than it
 	Dirty   bool // a migration was cut off; Up heals it
 }
 
 // Current reports whether this program may work on the database.
-func (s Status) Current() bool { return s.Version == s.Latest && !s.Dirty }
+func (s Status) Current() bool { return (s.Version == s.Latest || s.fits()) && !s.Dirty }
+
+// fits reports that the database is newer than this program and still has all that it needs.
+func (s Status) fits() bool { return s.Version > s.Latest && s.Oldest <= s.Latest }
 
 // Up applies the missing migrations. Any number of replicas may call it at once: one
 // works, the others wait for it. Cancelling ctx stops between two migrations.
@@ -76,7 +80,7 @@ func up(ctx context.Context, databaseURL string, files fs.FS) error {
 	stop := context.AfterFunc(ctx, func() { r.migrate.GracefulStop <- true })
 	defer stop()
 
-	if err := r.refuseNewerDatabase(); err != nil {
+	if newer, err := r.isNewer(); newer || err != nil {
 		return err
 	}
 	err = r.migrate.Up()
@@ -101,6 +105,7 @@ const guardTeams = `do $$ begin if to_regproc('guard_teams') is not null then pe
 // runner holds one connection to the database and the list of files.
 type runner struct {
 	files   fs.FS
+	db      *sql.DB
 	source  source.Driver
 	target  database.Driver
 	migrate *migrate.Migrate
@@ -111,11 +116,12 @@ func open(ctx context.Context, databaseURL string, files fs.FS) (*runner, error)
 	if err != nil {
 		return nil, err
 	}
-	target, err := migratepgx.WithInstance(db, &migratepgx.Config{})
+	driver, err := migratepgx.WithInstance(db, &migratepgx.Config{})
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("prepare the migration table: %w", err)
 	}
+	target := polite{driver}
 	src, err := iofs.New(files, ".")
 	if err != nil {
 		target.Close()
@@ -127,7 +133,7 @@ func open(ctx context.Context, databaseURL string, files fs.FS) (*runner, error)
 		return nil, err
 	}
 	m.LockTimeout = lockTimeout
-	return &runner{files: files, source: src, target: target, migrate: m}, nil
+	return &runner{files: files, db: db, source: src, target: target, migrate: m}, nil
 }
 
 // connect goes through pgxpool's parser, so that every form of DATABASE_URL that the
@@ -159,7 +165,21 @@ func (r *runner) status() (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return Status{Version: max(version, 0), Latest: latest, Dirty: dirty}, nil
+	oldest, err := r.oldest()
+	if err != nil {
+		return Status{}, fmt.Errorf("read which programs the schema is for: %w", err)
+	}
+	return Status{Version: max(version, 0), Latest: latest, Oldest: oldest, Dirty: dirty}, nil
+}
+
+// oldest is 0 where no migration has said anything.
+func (r *runner) oldest() (version int, err error) {
+	var has bool
+	if err := r.db.QueryRow(`select to_regclass('server_settings') is not null`).Scan(&has); err != nil || !has {
+		return 0, err
+	}
+	err = r.db.QueryRow(`select coalesce(max(value::text::int), 0) from server_settings where key = 'oldest_program'`).Scan(&version)
+	return version, err
 }
 
 func (r *runner) latest() (int, error) {
@@ -176,16 +196,17 @@ func (r *runner) latest() (int, error) {
 	return int(v), nil
 }
 
-func (r *runner) refuseNewerDatabase() error {
+// isNewer reports that a later release has migrated the database and this program may work on it as it is.
+func (r *runner) isNewer() (bool, error) {
 	s, err := r.status()
 	if err != nil {
-		return err
+		return false, err
 	}
-	if s.Version > s.Latest {
-		return fmt.Errorf("the database has schema version %d and this program knows %d: start the newer program, "+
-			"or restore a backup that fits this one", s.Version, s.Latest)
+	if s.Version > s.Latest && !s.fits() {
+		return false, fmt.Errorf("the database has schema version %d, which needs a program that knows %d, and this one knows %d: "+
+			"start the newer program, or restore a backup that fits this one", s.Version, s.Oldest, s.Latest)
 	}
-	return nil
+	return s.fits(), nil
 }
 
 // heal takes back the version mark of a migration of which nothing was applied. It

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -155,15 +156,89 @@ func TestUntransactionalMigrationIsLeftToAPerson(t *testing.T) {
 	}
 }
 
-func TestNewerDatabaseIsRefused(t *testing.T) {
+// A release is rolled back, or a replica of the release before starts again: what a migration added disturbs nobody.
+func TestAProgramWorksOnASchemaThatOnlyGrew(t *testing.T) {
 	ctx, db := context.Background(), enginetest.EmptyDatabase(t)
 	if err := migrations.UpFrom(ctx, db, files("create table a (id int);", "create table b (id int);")); err != nil {
 		t.Fatal(err)
 	}
-	err := migrations.UpFrom(ctx, db, files("create table a (id int);"))
-	if err == nil || !strings.Contains(err.Error(), "newer program") {
+	if err := migrations.UpFrom(ctx, db, files("create table a (id int);")); err != nil {
 		t.Errorf("an older program on a newer database: %v", err)
 	}
+	if err := migrations.UpFrom(ctx, db, files("create table a (id int);", "create table b (id int);", "create table c (id int);")); err != nil {
+		t.Errorf("the next one after it: %v", err)
+	}
+}
+
+func TestASchemaThatTookSomethingAwayRefusesOlderPrograms(t *testing.T) {
+	ctx, db := context.Background(), enginetest.EmptyDatabase(t)
+	steps := []string{"create table server_settings (key text primary key, value jsonb not null);", "create table b (id int);",
+		"drop table b; insert into server_settings values ('oldest_program', '2');"}
+	if err := migrations.UpFrom(ctx, db, files(steps...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.UpFrom(ctx, db, files(steps[:2]...)); err != nil {
+		t.Errorf("a program that does without: %v", err)
+	}
+	err := migrations.UpFrom(ctx, db, files(steps[:1]...))
+	if err == nil || !strings.Contains(err.Error(), "newer program") {
+		t.Errorf("a program that does not do without: %v", err)
+	}
+}
+
+// A migration that needs a table which a replica holds waits for it without holding up the replica for long, and
+// takes part in no deadlock that a replica would lose.
+func TestAMigrationGivesWayToWhoHoldsATable(t *testing.T) {
+	ctx, db := context.Background(), enginetest.EmptyDatabase(t)
+	exec(t, db, "create table a (id int); create table b (id int)")
+	replica, err := pgx.Connect(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = replica.Close(ctx) }()
+	transaction, err := replica.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := transaction.Exec(ctx, "insert into b values (1)"); err != nil {
+		t.Fatal(err)
+	}
+	migrated := make(chan error, 1)
+	go func() {
+		migrated <- migrations.UpFrom(ctx, db, files("alter table a add column x int; alter table b add column x int;"))
+	}()
+	awaitLockOn(t, db, "a")
+	if _, err := transaction.Exec(ctx, "insert into a values (1)"); err != nil { // the other way round
+		t.Errorf("a replica has to give way: %v", err)
+	}
+	if err := transaction.Commit(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Error(err)
+	}
+	exec(t, db, "insert into a (id, x) values (1, 2); insert into b (id, x) values (1, 2)")
+}
+
+// awaitLockOn waits until somebody has a table for himself.
+func awaitLockOn(t *testing.T, db, table string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for bound := time.Now().Add(time.Minute); time.Now().Before(bound); {
+		var held bool
+		const ask = `select exists (select from pg_locks l join pg_class c on c.oid = l.relation where c.relname = $1 and l.mode = 'AccessExclusiveLock' and l.granted)`
+		if err := conn.QueryRow(context.Background(), ask, table).Scan(&held); err != nil {
+			t.Fatal(err)
+		}
+		if held {
+			return
+		}
+	}
+	t.Fatal("nobody takes the table")
 }
 
 // files numbers the statements and gives each the line that it must end with.
