@@ -8,11 +8,16 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/time/rate"
 )
 
 const (
-	keysAge       = time.Hour        // a key that the provider has withdrawn counts no longer than this
-	refetchAtMost = 30 * time.Second // for keys that we do not know: anybody can send a token
+	keysAge = time.Hour // a key that the provider has withdrawn counts no longer than this
+
+	// Keys that we do not know make us read again, and anybody can send a token: some readings in a row are
+	// given, as a provider that is restarted and rotates needs them, and then one each rereadPause.
+	rereadsInRow = 5
+	rereadPause  = 30 * time.Second
 )
 
 var errTooSoon = errors.New("the keys of the provider were read again a moment ago")
@@ -30,10 +35,10 @@ type keySet struct {
 }
 
 func newKeySet(url string, client *http.Client, now func() time.Time) *keySet {
-	limit := &pace{next: client.Transport, now: now}
+	pace := newPace(client.Transport, now)
 	paced := *client
-	paced.Transport = limit
-	return &keySet{url: url, now: now, pace: limit, client: &paced}
+	paced.Transport = pace
+	return &keySet{url: url, now: now, pace: pace, client: &paced}
 }
 
 var _ oidc.KeySet = (*keySet)(nil)
@@ -54,20 +59,24 @@ func (k *keySet) current() *oidc.RemoteKeySet {
 	return k.remote
 }
 
-// pace lets the first reading of a set through, and then one each refetchAtMost.
+// pace lets a limited number of readings through. One that failed does not count.
 type pace struct {
-	next http.RoundTripper
-	now  func() time.Time
+	next  http.RoundTripper
+	now   func() time.Time
+	limit *rate.Limiter
 
-	mu    sync.Mutex
-	first bool
-	last  time.Time // of the readings after the first
+	mu   sync.Mutex
+	free bool // the next one counts neither
+}
+
+func newPace(next http.RoundTripper, now func() time.Time) *pace {
+	return &pace{next: next, now: now, limit: rate.NewLimiter(rate.Every(rereadPause), rereadsInRow)}
 }
 
 func (p *pace) renew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.first = true
+	p.free = true
 }
 
 func (p *pace) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -84,14 +93,9 @@ func (p *pace) RoundTrip(request *http.Request) (*http.Response, error) {
 func (p *pace) allows() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.first {
-		p.first = false
+	if p.free {
+		p.free = false
 		return true
 	}
-	now := p.now()
-	if now.Sub(p.last) < refetchAtMost {
-		return false
-	}
-	p.last = now
-	return true
+	return p.limit.AllowN(p.now(), 1)
 }
