@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -49,8 +50,12 @@ var clockSignals = map[os.Signal]time.Duration{
 	syscall.SIGHUP:  0,
 }
 
-// serve drives executions until it is killed; each effect is a line of the log.
+// serve drives executions until it is killed or its test is gone; each effect is a line of the log.
 func (r replica) serve() error {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // open as long as whoever started it lives
+		os.Exit(1)
+	}()
 	effects, err := os.OpenFile(r.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -120,6 +125,10 @@ func (w *world) launch(r replica) (end, send func(os.Signal)) {
 	process := exec.Command(self)
 	process.Env = append(os.Environ(), replicaVariable+"="+string(text))
 	process.Stderr = os.Stderr
+	lifeline, err := process.StdinPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	if err := process.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -128,7 +137,13 @@ func (w *world) launch(r replica) (end, send func(os.Signal)) {
 		if !gone {
 			gone = true
 			_ = process.Process.Signal(how)
+			late := time.AfterFunc(2*patience, func() {
+				w.t.Errorf("a replica does not end by %s", how)
+				_ = process.Process.Kill()
+			})
 			_ = process.Wait()
+			late.Stop()
+			_ = lifeline.Close()
 		}
 	}
 	w.t.Cleanup(func() { end(syscall.SIGKILL) })
