@@ -53,7 +53,7 @@ func (m *measurement) fallAsleep(ctx context.Context) (due time.Time, err error)
 	}
 	m.forget()
 	all := time.Since(began) / pilot * time.Duration(m.options.Instances)
-	due = time.Now().Add(2*all + spare).Truncate(time.Millisecond)
+	due = time.Now().Add(all*3/2 + spare).Truncate(time.Millisecond)
 	if err := m.startAll(ctx, m.options.Instances, m.sleeper(due)); err != nil {
 		return due, err
 	}
