@@ -35,7 +35,7 @@ func TestWhatAnExecutionCostsByMode(t *testing.T) {
 		mode              string
 		statements, trips int
 	}{
-		{worker.ModeServer, 129, 105},
+		{worker.ModeServer, 129, 64},
 		{worker.ModeLocalSync, 27, 23},
 		{worker.ModeLocalAsync, 3, 2},
 	} {

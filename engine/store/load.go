@@ -44,46 +44,53 @@ func (s *Store) LoadOwned(ctx context.Context, ids []uuid.UUID) (loaded []*Loade
 }
 
 // load completes what is known already. The history is read before the inbox: a message that an earlier
-// owner drained in between is then missing from both, and the first flush meets the fence.
+// owner drained in between is then missing from both, and the first flush meets the fence. Executions that are
+// all known take one round trip.
 func (s *Store) load(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*Loaded) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
 	failures = map[uuid.UUID]error{}
-	away, err := s.away(ctx, ids)
-	if err != nil {
+	var reading queries.Reading
+	var away []queries.AwayWorkRow
+	reading.AwayWork(ids, &away)
+	if len(known) < len(ids) {
+		if err := s.begin(ctx, &reading, ids, known, failures); err != nil {
+			return nil, nil, err
+		}
+		reading = queries.Reading{}
+	}
+	var histories []queries.HistoriesFromRow
+	var messages []queries.InboxesRow
+	all, seqs := lastSeqs(known)
+	reading.HistoriesFrom(all, seqs, &histories)
+	reading.Inboxes(ids, &messages)
+	if err := reading.Read(ctx, s.pool); err != nil {
 		return nil, nil, err
 	}
-	if err := s.begin(ctx, ids, known, failures); err != nil {
-		return nil, nil, err
-	}
-	if err := s.catchUp(ctx, known, failures); err != nil {
-		return nil, nil, err
-	}
-	inboxes, err := s.inboxes(ctx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
+	s.catchUp(histories, known, failures)
+	inboxes, elsewhere := s.received(messages), awayByExecution(away)
 	for _, id := range ids {
 		if l := known[id]; l != nil && failures[id] == nil {
 			l.Inbox = inboxes[id]
-			l.Elsewhere = elsewhere(away[id], l.Inbox)
+			l.Elsewhere = withResults(elsewhere[id], l.Inbox)
 			loaded = append(loaded, l)
 		}
 	}
 	return loaded, failures, nil
 }
 
-// begin adds the executions that are not known yet, as their checkpoints say or empty.
-func (s *Store) begin(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) error {
+// begin adds the executions that are not known yet, as their checkpoints say or empty. It asks what was to be read
+// before as well.
+func (s *Store) begin(ctx context.Context, reading *queries.Reading, ids []uuid.UUID, known map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) error {
 	var strange []uuid.UUID
 	for _, id := range ids {
 		if known[id] == nil {
 			strange = append(strange, id)
 		}
 	}
-	if len(strange) == 0 {
-		return nil
-	}
-	rows, err := s.q.ExecutionRows(ctx, strange)
-	if err != nil {
+	var rows []queries.Execution
+	var checkpoints []queries.Checkpoint
+	reading.ExecutionRows(strange, &rows)
+	reading.Checkpoints(strange, &checkpoints)
+	if err := reading.Read(ctx, s.pool); err != nil {
 		return err
 	}
 	for _, row := range rows {
@@ -93,10 +100,6 @@ func (s *Store) begin(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]
 			known[row.ID] = l
 		}
 	}
-	checkpoints, err := s.q.Checkpoints(ctx, strange)
-	if err != nil {
-		return err
-	}
 	for _, checkpoint := range checkpoints {
 		if l := known[checkpoint.ExecutionID]; l != nil {
 			if err := s.restore(l, checkpoint); err != nil {
@@ -105,6 +108,13 @@ func (s *Store) begin(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]
 		}
 	}
 	return nil
+}
+
+func lastSeqs(known map[uuid.UUID]*Loaded) (ids []uuid.UUID, seqs []int64) {
+	for id, l := range known {
+		ids, seqs = append(ids, id), append(seqs, l.LastSeq)
+	}
+	return ids, seqs
 }
 
 func (s *Store) unfolded(ctx context.Context, row queries.Execution) (*Loaded, error) {
@@ -128,16 +138,7 @@ func (s *Store) restore(l *Loaded, checkpoint queries.Checkpoint) error {
 }
 
 // catchUp folds what the histories hold beyond what is known.
-func (s *Store) catchUp(ctx context.Context, known map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) error {
-	ids := make([]uuid.UUID, 0, len(known))
-	seqs := make([]int64, 0, len(known))
-	for id, l := range known {
-		ids, seqs = append(ids, id), append(seqs, l.LastSeq)
-	}
-	rows, err := s.q.HistoriesFrom(ctx, ids, seqs)
-	if err != nil {
-		return err
-	}
+func (s *Store) catchUp(rows []queries.HistoriesFromRow, known map[uuid.UUID]*Loaded, failures map[uuid.UUID]error) {
 	for _, row := range rows {
 		l := known[row.ExecutionID]
 		if failures[l.ID] != nil {
@@ -147,7 +148,6 @@ func (s *Store) catchUp(ctx context.Context, known map[uuid.UUID]*Loaded, failur
 			failures[l.ID] = err
 		}
 	}
-	return nil
 }
 
 // apply folds one flush; it must follow what is known without a gap.
@@ -273,22 +273,22 @@ func (s *Store) Look(ctx context.Context, id, owner uuid.UUID) (wakes int64, inb
 	if err != nil {
 		return 0, nil, false, err
 	}
-	inboxes, err := s.inboxes(ctx, []uuid.UUID{id})
-	return wakes, inboxes[id], true, err
+	rows, err := s.q.Inboxes(ctx, []uuid.UUID{id})
+	if err != nil {
+		return 0, nil, false, err
+	}
+	return wakes, s.received(rows)[id], true, nil
 }
 
-func (s *Store) inboxes(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID][]Received, error) {
-	rows, err := s.q.Inboxes(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
+// received decodes messages, by execution.
+func (s *Store) received(rows []queries.InboxesRow) map[uuid.UUID][]Received {
 	inboxes := map[uuid.UUID][]Received{}
 	for _, row := range rows {
-		received := Received{ID: row.ID}
-		if received.Message, err = s.decodeMessage(row.Message); err != nil {
+		message, err := s.decodeMessage(row.Message)
+		if err != nil {
 			s.log.Error("a message cannot be read and is dropped", "execution", row.ExecutionID, "message", row.ID, "error", err)
 		}
-		inboxes[row.ExecutionID] = append(inboxes[row.ExecutionID], received)
+		inboxes[row.ExecutionID] = append(inboxes[row.ExecutionID], Received{ID: row.ID, Message: message})
 	}
-	return inboxes, nil
+	return inboxes
 }

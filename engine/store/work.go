@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -9,6 +8,7 @@ import (
 
 	"weftline/engine/execution"
 	"weftline/engine/flow"
+	"weftline/queries"
 )
 
 // WorkKey names an attempt within its execution.
@@ -87,23 +87,19 @@ func (w *writer) withdrawals(f *Flush) {
 		column(f.Withdrawn, func(k WorkKey) int32 { return int32(k.Attempt) }))
 }
 
-// away reads which attempts of executions are offered or leased. It must be read before their inboxes: what
-// ends in between is then known by its result.
-func (s *Store) away(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID][]WorkKey, error) {
-	rows, err := s.q.AwayWork(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
+// awayByExecution sorts the attempts that are offered or leased. They must be read before the inboxes of their
+// executions: what ends in between is then known by its result.
+func awayByExecution(rows []queries.AwayWorkRow) map[uuid.UUID][]WorkKey {
 	away := map[uuid.UUID][]WorkKey{}
 	for _, row := range rows {
 		away[row.ExecutionID] = append(away[row.ExecutionID], WorkKey{row.Activity, row.Item, row.Compensating, int(row.Attempt)})
 	}
-	return away, nil
+	return away
 }
 
-// elsewhere are the attempts that others make or have made: those that are away, and those whose result waits
+// withResults are the attempts that others make or have made: those that are away, and those whose result waits
 // in the inbox.
-func elsewhere(away []WorkKey, inbox []Received) []WorkKey {
+func withResults(away []WorkKey, inbox []Received) []WorkKey {
 	for _, received := range inbox {
 		if r := received.Message.Result; r != nil {
 			away = append(away, WorkKey{r.Activity, r.Item, r.Compensating, r.Attempt})

@@ -1,0 +1,43 @@
+package queries
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Reading gathers statements that are asked in one round trip, in the order in which they were added. Each sees what
+// was committed before it began, as if it were asked alone.
+type Reading struct{ batch pgx.Batch }
+
+// Batcher sends several statements at once.
+type Batcher interface {
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
+}
+
+// Read asks everything and fills in the answers.
+func (r *Reading) Read(ctx context.Context, db Batcher) error {
+	return db.SendBatch(ctx, &r.batch).Close()
+}
+
+// AwayWork adds what AwayWork of Queries asks, and so do the others.
+func (r *Reading) AwayWork(ids []uuid.UUID, rows *[]AwayWorkRow) { add(r, rows, awayWork, ids) }
+
+func (r *Reading) ExecutionRows(ids []uuid.UUID, rows *[]Execution) { add(r, rows, executionRows, ids) }
+
+func (r *Reading) Checkpoints(ids []uuid.UUID, rows *[]Checkpoint) { add(r, rows, checkpoints, ids) }
+
+func (r *Reading) HistoriesFrom(ids []uuid.UUID, known []int64, rows *[]HistoriesFromRow) {
+	add(r, rows, historiesFrom, ids, known)
+}
+
+func (r *Reading) Inboxes(ids []uuid.UUID, rows *[]InboxesRow) { add(r, rows, inboxes, ids) }
+
+// add relies on sqlc: the fields of its rows are in the order of the columns that it asks for.
+func add[Row any](r *Reading, rows *[]Row, statement string, arguments ...any) {
+	r.batch.Queue(statement, arguments...).Query(func(answer pgx.Rows) (err error) {
+		*rows, err = pgx.CollectRows(answer, pgx.RowToStructByPos[Row])
+		return err
+	})
+}
