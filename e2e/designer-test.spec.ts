@@ -101,3 +101,44 @@ test("one activity runs for real when asked twice, and its answer can be pinned"
     shop.close();
   }
 });
+
+test("an expression shows what it gives, on a past execution and on pinned data", async ({ page }) => {
+  const name = await openText(page, workflow(`
+- id: load
+  type: set
+  outputs: {total: inputs.amount * 2, card: inputs.card}
+- id: tell
+  type: set
+  needs: [load]
+  when: activities.load.outputs.total > 100
+  outputs: {words: '"total"'}
+`, "  input: {type: object, properties: {amount: {type: integer, default: 60}, card: {type: string, x-sensitive: true, default: 4111-1111}}}\n"));
+  const headers = { Authorization: `Bearer ${process.env.E2E_TOKEN}` };
+  expect((await page.request.post(`/api/v1/workflows/${name}/publish`, { headers, data: { message: "" } })).status()).toBe(201);
+  const started = await (await page.request.post(`/api/v1/workflows/${name}/executions`, { headers, data: { input: {} } })).json();
+  await expect.poll(async () => (await (await page.request.get(`/api/v1/executions/${started.id}`, { headers })).json()).status).toBe("completed");
+  await page.reload();
+  const designer = new DesignerPage(page);
+  await designer.card("tell").click();
+  await designer.field("when").click();
+  const preview = page.locator(".ds-preview output");
+  await expect(preview).toHaveText("= true");
+  await designer.field("when").fill("activities.load.outputs.total + 1");
+  await expect(preview).toHaveText("= 121");
+  await designer.field("when").fill("activities.load.outputs.card");
+  await expect(preview).toHaveText('= "***"');
+  await designer.field("when").fill("activities.load.outputs.total + ");
+  await expect(preview).toContainText("1:");
+  await page.screenshot({ path: "shots/designer-preview.png" });
+  await designer.field("when").fill("activities.load.outputs.total > 100");
+
+  // On pinned data, after it was pinned in the panel.
+  await page.getByRole("button", { name: "Try out" }).click();
+  await page.getByRole("region", { name: "Try out" }).getByLabel("Input (YAML)").fill("amount: 5");
+  await designer.field("when").click();
+  await page.getByLabel("Preview with").selectOption("pinned data");
+  await expect(preview).toHaveText("= false");
+  await page.getByLabel("Preview with").selectOption("no preview");
+  await expect(preview).toBeHidden();
+  await designer.saved();
+});

@@ -28,9 +28,13 @@ func (c *catalog) Plan(ctx context.Context, who Who, name string, request PlanRe
 	if err != nil {
 		return rehearse.Planned{}, err
 	}
-	return rehearse.Plan(rehearse.PlanRequest{Workflow: workflow, Library: c.library(ctx, who, workflow), Input: input,
+	return rehearse.Plan(c.planOf(ctx, who, workflow, input, request)), nil
+}
+
+func (c *catalog) planOf(ctx context.Context, who Who, workflow *flow.Workflow, input map[string]any, request PlanRequest) rehearse.PlanRequest {
+	return rehearse.PlanRequest{Workflow: workflow, Library: c.library(ctx, who, workflow), Input: input,
 		Mocks: request.Mocks, StartedAt: request.StartedAt.UTC().Truncate(time.Millisecond), StartedBy: who.User,
-		Stopped: func() bool { return ctx.Err() != nil }}), nil
+		Stopped: func() bool { return ctx.Err() != nil }}
 }
 
 // inputToTry is an input with its defaults.

@@ -106,9 +106,8 @@ func (c *catalog) trial(ctx context.Context, who Who, workflow *flow.Workflow, r
 	}
 	rehearsing, cancel := context.WithTimeout(ctx, rehearseWithin)
 	defer cancel()
-	trial, faults := rehearse.Try(rehearse.PlanRequest{Workflow: workflow, Library: c.library(ctx, who, workflow), Input: input,
-		Mocks: request.Mocks, StartedAt: c.now(), StartedBy: who.User, Stopped: func() bool { return rehearsing.Err() != nil }},
-		uuid.New(), request.Activity, request.Item)
+	plan := c.planOf(rehearsing, who, workflow, input, PlanRequest{Mocks: request.Mocks, StartedAt: c.now()})
+	trial, faults := rehearse.Try(plan, uuid.New(), request.Activity, request.Item)
 	if trial == nil {
 		return nil, notReached(request.Activity, faults)
 	}

@@ -62,6 +62,8 @@ type Definitions interface {
 	Plan(ctx context.Context, who Who, name string, request PlanRequest) (rehearse.Planned, error)
 	// Try makes one attempt of one activity for real, outside any execution.
 	Try(ctx context.Context, who Who, name string, request TryRequest) (Tried, error)
+	// Evaluate shows what an expression gives, on a past execution or on pinned data.
+	Evaluate(ctx context.Context, who Who, name string, request EvaluateRequest) (Evaluated, error)
 	// Tests lists the cases of the WorkflowTest documents beside a workflow, RunTests runs them.
 	Tests(ctx context.Context, who Who, name string) ([]TestCase, error)
 	RunTests(ctx context.Context, who Who, name string, request TestRequest) (rehearse.Report, error)
@@ -228,6 +230,39 @@ type Tried struct {
 	rehearse.PlannedStep
 	Took string    `json:"took"`
 	Log  []LogLine `json:"log"`
+}
+
+// EvaluateRequest asks what one expression gives at an activity: on what an execution of the workflow left, or
+// else on what a plan with the input and the mocks leaves.
+type EvaluateRequest struct {
+	Expression string         `json:"expression"`
+	Template   bool           `json:"template"`           // a text with ${{ }} in it, not a bare expression
+	Activity   string         `json:"activity,omitempty"` // "" = the execution itself
+	Item       string         `json:"item,omitempty"`     // of a loop; "" = its first one
+	Execution  *uuid.UUID     `json:"execution,omitempty"`
+	Definition string         `json:"definition,omitempty"` // of a plan; "" = the draft, else the published version
+	Input      map[string]any `json:"input,omitempty"`
+	Mocks      map[string]any `json:"mocks,omitempty"`
+}
+
+// Evaluated is the value of an expression, or why it has none. Sensitive values are masked before they are
+// computed with.
+type Evaluated struct {
+	Value     any              `json:"value"`
+	Kind      string           `json:"kind,omitempty"`      // null, boolean, number, text, list or object
+	Truncated bool             `json:"truncated,omitempty"` // the value is too large to be shown: it is the beginning of its JSON
+	Error     *ExpressionError `json:"error,omitempty"`
+}
+
+// ExpressionError is why an expression has no value; line and column count from 1 within the text that was sent.
+type ExpressionError struct {
+	Code      string `json:"code,omitempty"`
+	Message   string `json:"message"`
+	Hint      string `json:"hint,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Column    int    `json:"column,omitempty"`
+	EndLine   int    `json:"endLine,omitempty"`
+	EndColumn int    `json:"endColumn,omitempty"`
 }
 
 // TestCase names a case of a WorkflowTest; Line is where it stands in the text.

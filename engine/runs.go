@@ -146,6 +146,18 @@ func (r *runs) Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionD
 	return detail, nil
 }
 
+// stateOf is an execution as it stands, with the definition it runs on.
+func (r *runs) stateOf(ctx context.Context, who Who, id uuid.UUID) (*flow.Workflow, *execution.State, error) {
+	if _, err := r.row(ctx, who, id); err != nil {
+		return nil, nil, err
+	}
+	loaded, err := r.store.LoadOne(ctx, id)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read execution %s: %w", id, err)
+	}
+	return loaded.Definition.Workflow, loaded.State, nil
+}
+
 // addPlaceInLine says where an execution stands that has something to do and no owner.
 func (r *runs) addPlaceInLine(ctx context.Context, detail *ExecutionDetail) error {
 	if detail.OwnerWorker != nil || execution.IsTerminal(detail.Status) {

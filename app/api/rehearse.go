@@ -28,6 +28,16 @@ func (a *API) Try(c *fiber.Ctx) error {
 	})
 }
 
+// Evaluate shows what an expression gives.
+func (a *API) Evaluate(c *fiber.Ctx) error {
+	request, err := body[engine.EvaluateRequest](c)
+	if err != nil {
+		return err
+	}
+	evaluated, err := a.door.Evaluate(c.UserContext(), who(c), c.Params("name"), request)
+	return ok(c, evaluated, err)
+}
+
 // Tests lists the test cases that stand beside a workflow in its text.
 func (a *API) Tests(c *fiber.Ctx) error {
 	cases, err := a.door.Tests(c.UserContext(), who(c), c.Params("name"))

@@ -20,6 +20,7 @@ POST   /api/v1/workflows/:name/versions/:version/restore            author  404
 GET    /api/v1/workflows/:name/diff                                 read    404
 POST   /api/v1/workflows/:name/plan                                 read    404
 POST   /api/v1/workflows/:name/try                                  try     422
+POST   /api/v1/workflows/:name/evaluate                             read    422
 GET    /api/v1/workflows/:name/tests                                read    404
 POST   /api/v1/workflows/:name/tests/run                            read    404
 GET    /api/v1/schema/workflow.json                                 public  200

@@ -57,9 +57,7 @@ const (
 // Plan drives a workflow to its end, or to where it needs a mock. An activity that is not mocked and whose
 // outputs nobody reads is taken to go well.
 func Plan(request PlanRequest) Planned {
-	mocks, faults := ParseMocks(request.Workflow, request.Mocks)
-	w := rehearse(setup{workflow: request.Workflow, library: request.Library, input: request.Input, mocks: mocks,
-		startedAt: request.StartedAt, startedBy: orTester(request.StartedBy), trigger: byAPI(), assume: true, stopped: request.Stopped})
+	w, faults := drive(request)
 	root := w.root()
 	detail := execution.Describe(root.wf, root.st)
 	plan := Planned{Status: detail.Status, Output: detail.Output, Error: detail.Error, Duration: short(w.elapsed()),
@@ -73,6 +71,19 @@ func Plan(request PlanRequest) Planned {
 		plan.Problems = append(plan.Problems, Fault{Message: "only the first 1000 steps are shown"})
 	}
 	return plan
+}
+
+// drive rehearses a request as far as it gets.
+func drive(request PlanRequest) (*world, []Fault) {
+	mocks, faults := ParseMocks(request.Workflow, request.Mocks)
+	return rehearse(setup{workflow: request.Workflow, library: request.Library, input: request.Input, mocks: mocks,
+		startedAt: request.StartedAt, startedBy: orTester(request.StartedBy), trigger: byAPI(), assume: true, stopped: request.Stopped}), faults
+}
+
+// State is the state that a plan ends in.
+func State(request PlanRequest) *execution.State {
+	w, _ := drive(request)
+	return w.root().st
 }
 
 func byAPI() map[string]any { return map[string]any{"type": "api"} }

@@ -18,7 +18,9 @@ import { Form } from './form';
 import { build, codePlaces, type CodePlace, type Parts } from './frame';
 import { merge } from './merge';
 import { Outline } from './outline';
+import { Pins } from './pins';
 import { Presence } from './presence';
+import { Preview } from './preview';
 import { badgesOf, countWords, nodeOf, problemList, problemsFrom, type Problem } from './problems';
 import { Autosave, type Conflict } from './save';
 import { Server, type Checked } from './server';
@@ -57,6 +59,7 @@ export class Designer {
   private readonly speaker: Speaker;
   private readonly server: Server;
   private readonly parts: Parts;
+  private readonly pins: Pins;
   private readonly stop = new AbortController();
   private code: Promise<CodePane> | null = null;
   private presence: Presence | null = null;
@@ -73,6 +76,8 @@ export class Designer {
     this.form = new Form(this.session, { showInText: (path) => this.showPath(path) });
     this.outline = new Outline(this.session, (index) => this.view.notes.focus(index));
     this.server = new Server(data.name);
+    this.pins = new Pins(`weftline:pins:${page.team}:${data.name}`);
+    new Preview(this.session, this.server, this.pins, this.form.element);
     this.parts = build(this, this.form.element, this.outline.element);
     page.host.replaceChildren(...this.parts.all);
     page.host.classList.add('ds');
@@ -159,7 +164,7 @@ export class Designer {
   /** Opens or closes what tries the workflow out; with a key, it is planned up to there. */
   async tryOut(until?: string): Promise<void> {
     this.test ??= import('./test-panel').then(({ TestPanel }) => {
-      const panel = new TestPanel(this.session, this.server, `weftline:pins:${this.page.team}:${this.name}`, {
+      const panel = new TestPanel(this.session, this.server, this.pins, {
         view: () => this.view,
         choose: (key) => this.choose(key),
         opened: () => this.toggleProblems(false),

@@ -184,8 +184,8 @@ export class Form {
     return {
       readonly: this.session.readonly,
       language,
-      expressions: (before) => complete(before, scope(), false),
-      templates: (before) => complete(before, scope(), true),
+      expressions: Object.assign((before: string) => complete(before, scope(), false), { in: 'bare' as const }),
+      templates: Object.assign((before: string) => complete(before, scope(), true), { in: 'template' as const }),
       get: (path) => valueAt(values(), path),
       set: (path, value) => write(path, value, 'form'),
       reshape: (path, value) => write(path, value, 'command'),

@@ -2,6 +2,7 @@
 // this browser beside the draft, never in the definition.
 
 import { isRecord } from '../graph/model';
+import { valueOfBlock } from './values';
 
 export class Pins {
   input = '';
@@ -24,6 +25,26 @@ export class Pins {
 
   get all(): Readonly<Record<string, string>> {
     return this.mocks;
+  }
+
+  get empty(): boolean {
+    return this.input === '' && Object.keys(this.mocks).length === 0;
+  }
+
+  /** Input and pins as values, or words about what cannot be read. A pin of what is gone waits for it to come back. */
+  given(known: (activity: string) => boolean): { input: unknown; mocks: Record<string, unknown> } | string {
+    let what = 'The input';
+    try {
+      const input = valueOfBlock(this.input) ?? {};
+      const mocks: Record<string, unknown> = {};
+      for (const [id, text] of Object.entries(this.mocks)) {
+        what = `What is pinned at ${id}`;
+        if (known(id)) mocks[id] = valueOfBlock(text);
+      }
+      return { input, mocks };
+    } catch (e) {
+      return `${what} cannot be read: ${(e as Error).message}`;
+    }
   }
 
   setInput(text: string): void {

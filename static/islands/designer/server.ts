@@ -10,6 +10,14 @@ export interface Checked {
   warnings: ServerProblem[];
 }
 
+/** What an expression gives, or why it gives nothing. */
+export interface Evaluated {
+  value: unknown;
+  kind?: string;
+  truncated?: boolean;
+  error?: { message: string; hint?: string; line?: number; column?: number };
+}
+
 export type Saved =
   | { kind: 'saved'; etag: string; checked: Checked }
   | { kind: 'stale'; text: string; etag: string }
@@ -54,6 +62,11 @@ export class Server {
   /** One attempt of an activity, with its effects. */
   async attempt(definition: string, input: unknown, mocks: Record<string, unknown>, activity: string, item: string | undefined): Promise<Tried | { refused: string }> {
     return this.ask<Tried>('try', { definition, input, mocks, activity, item, effects: true });
+  }
+
+  /** What an expression gives, on a past execution or on pinned data. */
+  async evaluate(request: object): Promise<Evaluated | { refused: string }> {
+    return this.ask<Evaluated>('evaluate', request);
   }
 
   private async ask<T extends object>(what: string, request: object): Promise<T | { refused: string }> {

@@ -3,7 +3,11 @@
 import { el } from '../graph/dom';
 import type { Completion } from './complete';
 
-export type Completer = (before: string) => Completion | null;
+export interface Completer {
+  (before: string): Completion | null;
+  /** Whether the field is a text with ${{ }} in it, or an expression by itself. */
+  in: 'template' | 'bare';
+}
 
 let lists = 0;
 
@@ -51,6 +55,7 @@ export function suggest(field: HTMLInputElement | HTMLTextAreaElement, completer
     mark(0);
   };
 
+  field.dataset.expression = completer.in;
   field.setAttribute('role', 'combobox');
   field.setAttribute('aria-autocomplete', 'list');
   field.setAttribute('aria-expanded', 'false');

@@ -4,12 +4,12 @@
 
 import { el } from '../graph/dom';
 import type { GraphNode } from '../graph/model';
-import { Pins } from './pins';
+import type { Pins } from './pins';
 import { litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
 import { RealRun } from './real-run';
 import type { Server } from './server';
 import type { Session } from './session';
-import { blockOf, valueOfBlock } from './values';
+import { blockOf } from './values';
 import type { GraphView } from '../graph/view';
 
 const planAfter = 400; // ms without a change, while the panel is open
@@ -25,7 +25,6 @@ export class TestPanel {
   readonly element = el('section', { class: 'ds-test', 'aria-label': 'Try out', hidden: true });
   /** What the selected activity would be given; beside its form. */
   readonly aside = el('div', { class: 'ds-section ds-tried', hidden: true });
-  private readonly pins: Pins;
   private readonly input = el('textarea', { class: 'ds-code-input', id: 'ds-test-input', rows: 4, spellcheck: 'false', placeholder: 'amount: 5' });
   private readonly past = el('select', { id: 'ds-test-past', 'aria-label': 'Past execution to take data from' }, el('option', { value: '' }, 'Take data from a past execution …'));
   private readonly result = el('div', { class: 'ds-test-result', role: 'status' });
@@ -40,8 +39,7 @@ export class TestPanel {
   /** The activity that the aside is about. */
   private shown: string | null = null;
 
-  constructor(private readonly session: Session, private readonly server: Server, store: string, private readonly hooks: TestHooks) {
-    this.pins = new Pins(store);
+  constructor(private readonly session: Session, private readonly server: Server, private readonly pins: Pins, private readonly hooks: TestHooks) {
     this.input.value = this.pins.input;
     this.input.addEventListener('input', () => {
       this.pins.setInput(this.input.value);
@@ -91,21 +89,8 @@ export class TestPanel {
     this.show();
   }
 
-  /** Input and pins as values, or words about what cannot be read. */
   private given(): { input: unknown; mocks: Record<string, unknown> } | string {
-    let what = 'The input';
-    try {
-      const input = valueOfBlock(this.input.value) ?? {};
-      const mocks: Record<string, unknown> = {};
-      for (const [id, text] of Object.entries(this.pins.all)) {
-        what = `What is pinned at ${id}`;
-        // A pin of something that is gone waits for it to come back.
-        if (this.session.node(id)) mocks[id] = valueOfBlock(text);
-      }
-      return { input, mocks };
-    } catch (e) {
-      return `${what} cannot be read: ${(e as Error).message}`;
-    }
+    return this.pins.given((id) => this.session.node(id) !== undefined);
   }
 
   private soon(): void {
