@@ -32,6 +32,7 @@ type Who struct {
 // meaning for the caller; anything else is an internal fault.
 type Door interface {
 	Definitions
+	Presence
 	Runs
 	Tasks
 	Triggers
@@ -67,6 +68,14 @@ type Definitions interface {
 	// Tests lists the cases of the WorkflowTest documents beside a workflow, RunTests runs them.
 	Tests(ctx context.Context, who Who, name string) ([]TestCase, error)
 	RunTests(ctx context.Context, who Who, name string, request TestRequest) (rehearse.Report, error)
+}
+
+// Presence is who works on which workflow now, on any replica. Whoever begins has to be kept every EditorsKept.
+type Presence interface {
+	Editors(ctx context.Context, who Who, workflow string) ([]Editor, error)
+	BeginEditing(ctx context.Context, who Who, workflow, socket string) error
+	EndEditing(ctx context.Context, who Who, workflow, socket string) error
+	KeepEditing(ctx context.Context, sockets []string) error
 }
 
 // Runs are executions.

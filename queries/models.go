@@ -82,6 +82,15 @@ type Draft struct {
 	Editors  []string
 }
 
+type Editor struct {
+	Socket   string
+	TeamID   uuid.UUID
+	Workflow string
+	Person   string
+	Since    time.Time
+	SeenAt   time.Time
+}
+
 type EventTrigger struct {
 	TeamID   uuid.UUID
 	Name     string

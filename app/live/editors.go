@@ -6,23 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"weftline/engine"
 )
-
-// Editor is somebody who has a workflow open in the designer, on this replica.
-type Editor struct {
-	ID    string    `json:"id"` // of the socket, as its welcome frame names it
-	User  string    `json:"user"`
-	Since time.Time `json:"since"`
-}
 
 // workflowState is what the topic workflow:<name> shows: the workflow, its draft's etag and who works on it.
 type workflowState struct {
 	engine.Workflow
-	DraftETag string   `json:"draftEtag,omitempty"`
-	Editing   []Editor `json:"editing"`
+	DraftETag string          `json:"draftEtag,omitempty"`
+	Editing   []engine.Editor `json:"editing"`
 }
 
 func (h *Hub) openWorkflow(who engine.Who, name string) *stateTopic {
@@ -31,60 +22,88 @@ func (h *Hub) openWorkflow(who engine.Who, name string) *stateTopic {
 		if err != nil {
 			return nil, err
 		}
-		state := workflowState{Workflow: workflow, Editing: h.editing(who.Team, name)}
+		state := workflowState{Workflow: workflow}
+		if state.Editing, err = h.door.Editors(ctx, who, name); err != nil {
+			return nil, err
+		}
 		if draft, err := h.door.Draft(ctx, who, name); err == nil {
 			state.DraftETag = draft.ETag
 		}
 		return state, nil
 	}
-	return newStateTopic(load, func(c engine.Change) bool { return c.Workflow == name }, 500*time.Millisecond, 0)
+	return newStateTopic(load, func(c engine.Change) bool { return c.Workflow == name }, 500*time.Millisecond, engine.EditorsKept)
 }
 
-func workflowTopic(name string) string { return "workflow:" + name }
+// workflowPrefix begins the topic of one workflow.
+const workflowPrefix = "workflow:"
+
+// editing is a designer's subscription.
+type editing struct {
+	who      engine.Who
+	workflow string
+	socket   string
+}
 
 // beginEditing notes that a subscription is a designer's, and tells the others; the topic has been joined.
-func (h *Hub) beginEditing(c *conn, sub *subscription) {
-	state, ok := sub.topic.(*stateTopic)
-	if !ok || !strings.HasPrefix(sub.name, workflowTopic("")) {
+func (h *Hub) beginEditing(ctx context.Context, c *conn, sub *subscription) {
+	workflow, ok := strings.CutPrefix(sub.name, workflowPrefix)
+	if !ok {
 		return
 	}
+	e := editing{who: c.who(), workflow: workflow, socket: c.id}
 	h.mu.Lock()
-	h.editors[sub] = editorOf{team: c.who().Team, name: sub.name,
-		Editor: Editor{ID: c.id, User: c.who().User, Since: time.Now().UTC().Truncate(time.Millisecond)}}
+	h.editors[sub] = e
 	h.mu.Unlock()
-	state.ask()
+	if err := h.door.BeginEditing(ctx, e.who, e.workflow, e.socket); err != nil {
+		h.log.Warn("others are not told who has a workflow open", "workflow", workflow, "error", err)
+	}
 }
 
-// endEditing forgets a subscription; h.mu is held.
+// endEditing forgets a subscription; h.mu is held, so the others are told by somebody else.
 func (h *Hub) endEditing(sub *subscription) {
-	if _, ok := h.editors[sub]; !ok {
+	e, ok := h.editors[sub]
+	if !ok {
 		return
 	}
 	delete(h.editors, sub)
-	sub.topic.(*stateTopic).ask()
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), readTime)
+		defer cancel()
+		if err := h.door.EndEditing(ctx, e.who, e.workflow, e.socket); err != nil {
+			h.log.Warn("others are told later who has left a workflow", "workflow", e.workflow, "error", err)
+		}
+	}()
 }
 
-type editorOf struct {
-	team uuid.UUID
-	name string
-	Editor
+// keepEditing says from time to time which designers are still here, until the hub closes.
+func (h *Hub) keepEditing() {
+	pause := time.NewTicker(engine.EditorsKept)
+	defer pause.Stop()
+	for {
+		select {
+		case <-h.done:
+			return
+		case <-pause.C:
+		}
+		sockets := h.editingSockets()
+		if len(sockets) == 0 {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), readTime)
+		if err := h.door.KeepEditing(ctx, sockets); err != nil {
+			h.log.Warn("who has workflows open could not be kept", "error", err)
+		}
+		cancel()
+	}
 }
 
-// editing lists who works on a workflow, longest first.
-func (h *Hub) editing(team uuid.UUID, name string) []Editor {
+func (h *Hub) editingSockets() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := []Editor{}
-	for _, each := range h.editors {
-		if each.team == team && each.name == workflowTopic(name) {
-			list = append(list, each.Editor)
-		}
+	var sockets []string
+	for _, e := range h.editors {
+		sockets = append(sockets, e.socket)
 	}
-	slices.SortFunc(list, func(a, b Editor) int {
-		if order := a.Since.Compare(b.Since); order != 0 {
-			return order
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	return list
+	slices.Sort(sockets)
+	return slices.Compact(sockets)
 }

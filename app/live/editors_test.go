@@ -2,7 +2,10 @@ package live
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
+	"sync"
 	"testing"
 
 	"weftline/engine"
@@ -14,6 +17,43 @@ func (h *history) Workflow(_ context.Context, _ engine.Who, name string) (engine
 
 func (h *history) Draft(context.Context, engine.Who, string) (engine.Draft, error) {
 	return engine.Draft{ETag: "e1"}, nil
+}
+
+// presence is a door to who works on what, in place of the database.
+type presence struct {
+	mu   sync.Mutex
+	list []engine.Editor
+}
+
+func (h *history) Editors(context.Context, engine.Who, string) ([]engine.Editor, error) {
+	h.editing.mu.Lock()
+	defer h.editing.mu.Unlock()
+	return slices.Clone(h.editing.list), nil
+}
+
+func (h *history) BeginEditing(_ context.Context, who engine.Who, workflow, socket string) error {
+	h.editing.mu.Lock()
+	h.editing.list = append(h.editing.list, engine.Editor{ID: socket, User: who.User})
+	h.editing.mu.Unlock()
+	h.told(workflow)
+	return nil
+}
+
+func (h *history) EndEditing(_ context.Context, _ engine.Who, workflow, socket string) error {
+	h.editing.mu.Lock()
+	h.editing.list = slices.DeleteFunc(h.editing.list, func(e engine.Editor) bool { return e.ID == socket })
+	h.editing.mu.Unlock()
+	h.told(workflow)
+	return nil
+}
+
+func (h *history) told(workflow string) {
+	h.mu.Lock()
+	watching := slices.Collect(maps.Values(h.watches))
+	h.mu.Unlock()
+	for _, f := range watching {
+		f(engine.Change{Team: team, Workflow: workflow})
+	}
 }
 
 // editors waits for the state of the topic that lists n editors, and answers their ids.

@@ -50,7 +50,8 @@ type Hub struct {
 	states map[topicKey]*stateTopic // those of topics that a change must be offered to one by one
 	teams  map[uuid.UUID]*watch
 
-	editors map[*subscription]editorOf // of designers
+	editors map[*subscription]editing // of designers
+	done    chan struct{}             // closed with the hub
 }
 
 // topicKey: topics of a person are theirs alone, others belong to the team.
@@ -71,9 +72,10 @@ func NewHub(o Options) *Hub {
 	h := &Hub{door: o.Door, gate: o.Gate, log: o.Log, metrics: o.Metrics, epoch: uuid.NewString(),
 		tickets: tickets{open: map[string]ticket{}}, reads: make(chan struct{}, readsAtOnce),
 		conns: map[*conn]struct{}{}, topics: map[topicKey]topic{}, states: map[topicKey]*stateTopic{}, teams: map[uuid.UUID]*watch{},
-		editors: map[*subscription]editorOf{}}
+		editors: map[*subscription]editing{}, done: make(chan struct{})}
 	h.hints.wake = make(chan struct{}, 1)
 	go h.dispatch()
+	go h.keepEditing()
 	return h
 }
 
@@ -186,6 +188,7 @@ func (h *Hub) Close() {
 		return
 	}
 	h.closed = true
+	close(h.done)
 	h.hints.close()
 	for c := range h.conns {
 		c.end(restart())

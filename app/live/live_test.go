@@ -35,6 +35,7 @@ type history struct {
 	watches map[int]func(engine.Change)
 	next    int
 	reads   int
+	editing presence
 }
 
 func (h *history) append(n int, hint bool) {

@@ -24,7 +24,7 @@ func (h *Hub) subscribe(ctx context.Context, c *conn, frame fromClient) (*subscr
 	found, err := h.join(c, who, frame.Topic, func() (topic, error) { return h.open(who, frame.Topic) })
 	sub.topic = found
 	if err == nil && frame.Editing {
-		h.beginEditing(c, sub)
+		h.beginEditing(ctx, c, sub)
 	}
 	return sub, err
 }

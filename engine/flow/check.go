@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"weftline/engine/expr"
@@ -238,6 +239,7 @@ func (c *checker) filled(n *node, s *shape) {
 func (c *checker) template(n *node) {
 	if !strings.Contains(n.raw, "${{") {
 		c.values[n] = expr.Constant(n.raw)
+		c.unwrapped(n)
 		return
 	}
 	compiled, err := expr.CompileTemplate(n.raw)
@@ -254,6 +256,26 @@ func (c *checker) template(n *node) {
 			c.place(n, programs[0], span.Offset)
 			programs = programs[1:]
 		}
+	}
+}
+
+// Texts that read something in the manner of an expression, but are none: by itself, or between other braces.
+var (
+	readsAlone  = regexp.MustCompile(`^\s*(inputs|vars|activities|secrets|execution|trigger)(\??\.[A-Za-z_]\w*)+\s*$`)
+	readsBraced = regexp.MustCompile(`\{\{?\s*(inputs|vars|activities|secrets|execution|trigger)\??\.[A-Za-z_]`)
+)
+
+// unwrapped warns of a text that looks like an expression: it is taken as it stands.
+func (c *checker) unwrapped(n *node) {
+	switch {
+	case readsAlone.MatchString(n.raw):
+		wrapped := "${{ " + strings.TrimSpace(n.raw) + " }}"
+		problem := c.ps.add("W713", n, "write "+wrapped, "%s is text here, not an expression", strings.TrimSpace(n.raw))
+		if !n.aliased {
+			problem.replace(n, `"`+wrapped+`"`)
+		}
+	case readsBraced.MatchString(n.raw):
+		c.ps.add("W713", n, "an expression stands in ${{ and }}", "the braces are text here, not an expression")
 	}
 }
 

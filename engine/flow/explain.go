@@ -114,4 +114,5 @@ var explanations = map[string]explanation{
 	"W710": {"need that never fires", "A switch ends in one of its cases; its plain edge is dead.", "Name a port: switch.case."},
 	"W711": {"join without needs", "There is nothing to join.", "Remove join, or add needs."},
 	"W712": {"test out of step", "A WorkflowTest beside the workflow names an activity or an outcome that is not there, so its case will fail.", "Correct the name, or remove the part of the test."},
+	"W713": {"text that looks like an expression", "It is taken as it stands: only what is between ${{ and }} is computed.", "Write ${{ inputs.x }}, or leave it if the text is meant."},
 }

@@ -196,6 +196,8 @@ func TestAdviceDoesNotRefuse(t *testing.T) {
 		{"W705", activities(`{id: a, type: http, retry: 3, idempotencyKey: "", inputs: {method: POST, url: "http://x.test"}}`), `""`},
 		{"W706", definition("  execution: {mode: local_async}\n  activities:\n    - {id: a, type: email, inputs: {to: [a@x.test], subject: S}}\n"), "a"},
 		{"W707", definition("  limits: {timeout: 1h}\n  activities:\n    - {id: a, type: wait, wait: {timer: {after: 2h}}}\n"), "2h"},
+		{"W713", activities(`{id: a, type: http, inputs: {url: "http://x.test", body: {to: inputs.flag}}}`), "inputs.flag"},
+		{"W713", activities(`{id: a, type: http, inputs: {url: "http://x.test/{{ inputs.flag }}"}}`), `"http://x.test/{{ inputs.flag }}"`},
 		{"W711", activities(`{id: a, join: any, ` + set + `}`), "any"},
 	} {
 		report := flow.Validate(c.text)

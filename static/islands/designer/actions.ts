@@ -2,10 +2,11 @@
 // toolbar's tooltips and the key sheet are all made from this one table.
 
 import { arrange, type Arrangement } from './arrange';
-import { copyText, duplicate } from './clipboard';
+import { copyText, duplicate, paste } from './clipboard';
 import { move, remove, tidy, toggleClosed } from './commands';
 import type { Designer } from './designer';
 import { Draft } from './draft';
+import { shown } from './key-words';
 
 export interface Action {
   id: string;
@@ -29,6 +30,27 @@ function onNode(act: (d: Designer, node: NonNullable<ReturnType<Designer['active
 }
 
 const step = 10;
+const stride = 120; // px
+
+function pan(dx: number, dy: number): (d: Designer) => void {
+  return (d) => d.view.viewport.panBy(dx * stride, dy * stride);
+}
+
+async function cut(d: Designer): Promise<void> {
+  const keys = d.session.selection;
+  await navigator.clipboard?.writeText(copyText(new Draft(d.session.text), keys));
+  d.session.run(remove(keys));
+}
+
+/** The browser may keep the clipboard to itself; the key always works. */
+async function pasteFromClipboard(d: Designer): Promise<void> {
+  try {
+    d.session.run(paste(await navigator.clipboard.readText()));
+    d.followFocus();
+  } catch {
+    d.session.refuse(`The browser does not let the clipboard be read from here: press ${shown('Ctrl+V')} on the canvas`);
+  }
+}
 
 function nudge(dx: number, dy: number): (d: Designer) => void {
   return onNode((d, node) => {
@@ -92,6 +114,11 @@ export const actions: readonly Action[] = [
   { id: 'redo', title: 'Redo', keys: ['Ctrl+Shift+Z', 'Ctrl+Y'], where: 'anywhere', edits: true, run: (d) => (d.session.redo(), d.followFocus()) },
   { id: 'find', title: 'Find an activity or a note', keys: ['/'], where: 'canvas', run: (d) => d.authoring.find() },
   { id: 'fit', title: 'Fit the whole graph', keys: ['1'], where: 'canvas', run: (d) => d.view.fit() },
+  { id: 'fit-selection', title: 'Fit what is selected', keys: ['2'], where: 'canvas', run: (d) => d.view.fitTo(d.session.selection) },
+  { id: 'pan-left', title: 'Look further left', keys: ['Ctrl+ArrowLeft'], where: 'canvas', run: pan(1, 0) },
+  { id: 'pan-right', title: 'Look further right', keys: ['Ctrl+ArrowRight'], where: 'canvas', run: pan(-1, 0) },
+  { id: 'pan-up', title: 'Look further up', keys: ['Ctrl+ArrowUp'], where: 'canvas', run: pan(0, 1) },
+  { id: 'pan-down', title: 'Look further down', keys: ['Ctrl+ArrowDown'], where: 'canvas', run: pan(0, -1) },
   { id: 'zoom-in', title: 'Zoom in', keys: ['+'], where: 'canvas', run: (d) => d.view.viewport.zoomBy(1.25) },
   { id: 'zoom-out', title: 'Zoom out', keys: ['-'], where: 'canvas', run: (d) => d.view.viewport.zoomBy(0.8) },
   { id: 'outline', title: 'Show or hide the outline', keys: ['O'], where: 'canvas', run: (d) => d.toggleOutline() },
@@ -104,6 +131,8 @@ export const actions: readonly Action[] = [
   { id: 'canvas', title: 'Go to the canvas', keys: ['Ctrl+Shift+G'], where: 'anywhere', run: (d) => d.view.focus() },
   { id: 'save', title: 'Save now', keys: ['Ctrl+S'], where: 'anywhere', edits: true, run: (d) => void d.save.flush() },
   { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', run: (d) => void navigator.clipboard?.writeText(copyText(new Draft(d.session.text), d.session.selection)) },
+  { id: 'cut', title: 'Cut the selection as YAML', keys: ['Ctrl+X'], where: 'canvas', edits: true, run: onNode((d) => void cut(d)) },
+  { id: 'paste', title: 'Paste activities from YAML', keys: ['Ctrl+V'], where: 'canvas', edits: true, run: (d) => void pasteFromClipboard(d) },
   { id: 'commands', title: 'All commands', keys: ['Ctrl+K'], where: 'anywhere', run: (d) => d.openCommands() },
   { id: 'keys', title: 'Keys', keys: ['?'], where: 'canvas', run: (d) => d.openKeys() },
 ];
@@ -117,7 +146,6 @@ export const walkKeys: readonly (readonly [string, string])[] = [
   ['↑ ↓', 'Walk to the neighbours'],
   ['Shift + arrow', 'Select along the way'],
   ['Home, End', 'First and last activity'],
-  ['Ctrl+X, Ctrl+V', 'Cut and paste as YAML text'],
   ['Tab, Enter, Alt + arrow, Delete', 'On a note: reach, write, move, delete it'],
   ['Shift + drag', 'Select with a frame'],
   ['Drag from a port', 'Connect, or drop to choose what to add'],

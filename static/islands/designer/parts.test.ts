@@ -117,6 +117,14 @@ test('ids are made of any words and stay free', () => {
   assert.equal(freeId('a_2', new Set(['a_2', 'a_3'])), 'a_4');
 });
 
+test('zoom keys are read by what they write, on any layout', () => {
+  const press = (key: string, held: Partial<KeyboardEvent> = {}) => keyName({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held });
+  const does = (name: string) => actions.find((a) => a.keys?.includes(name))?.id;
+  assert.equal(does(press('+', { shiftKey: true })), 'zoom-in', 'a layout with + above =');
+  assert.equal(does(press('+')), 'zoom-in', 'a layout with a key of its own for +');
+  assert.equal(does(press('-')), 'zoom-out');
+});
+
 test('every key does one thing, and every action can be found by name', () => {
   const keys = actions.flatMap((a) => a.keys ?? []);
   assert.equal(new Set(keys).size, keys.length);

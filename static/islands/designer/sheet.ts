@@ -3,6 +3,7 @@
 import { el } from '../graph/dom';
 import { actions, walkKeys } from './actions';
 import type { Designer } from './designer';
+import { shown } from './key-words';
 import { openPicker } from './picker';
 
 export function openCommands(d: Designer): void {
@@ -45,12 +46,4 @@ export function openKeys(d: Designer): void {
   });
   document.body.append(dialog);
   dialog.showModal();
-}
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
-const arrows: Record<string, string> = { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' };
-
-/** Keys as a person reads them. */
-export function shown(keys: string): string {
-  return keys.split('+').map((k) => (k === 'Ctrl' && isMac ? '⌘' : (arrows[k] ?? k))).join('+') || '+';
 }

@@ -36,6 +36,8 @@ export interface ViewOptions {
 }
 
 const mapAfter = 150; // ms
+/** Pixels of the screen within which something dropped lands on an edge. */
+const dropReach = 24;
 /** How much around the view is drawn ahead, in views. */
 const margin = 0.3;
 /** Below this, a node's words are too small to read with ease. */
@@ -205,6 +207,13 @@ export class GraphView {
     this.viewport.fit(this.notes.boxes().reduce(around, this.layout.bounds));
   }
 
+  /** Shows some nodes, as large as they fit; without any, everything. */
+  fitTo(keys: readonly string[]): void {
+    const boxes = keys.flatMap((key) => this.layout.boxes.get(key) ?? []);
+    if (boxes.length === 0) this.fit();
+    else this.viewport.fit(boxes.reduce(around));
+  }
+
   /** Words beside the graph. */
   setNotes(notes: readonly Note[]): void {
     this.notes.set(notes);
@@ -230,8 +239,9 @@ export class GraphView {
     return this.byKey.get(key);
   }
 
-  /** The edge within reach of a world point, for dropping onto it. */
-  edgeNear(point: Point, reach = 24): string | null {
+  /** The edge within reach of a world point, for dropping onto it; the reach is the same on the screen at any zoom. */
+  edgeNear(point: Point): string | null {
+    const reach = dropReach / this.viewport.zoom;
     let best: { key: string; distance: number } | null = null;
     for (const [key, points] of this.layout.routes) {
       const distance = distanceTo(points, point);
