@@ -65,9 +65,9 @@ func TestEvaluateSaysWhatIsWrongAndWhere(t *testing.T) {
 	id := w.start("calc", nil)
 	w.ends(id, "completed")
 	for expression, want := range map[string]engine.ExpressionError{
-		"1 +":                        {Code: "E301", Line: 1, Column: 4},
+		"1 +":                        {Code: "E301", Line: 1, Column: 3},
 		"inputs.amount +\n inputs.x": {Code: "E303", Line: 2, Column: 9},
-		`inputs.amount + "x"`:        {Code: "E305", Line: 1, Column: 1},
+		`inputs.amount + "x"`:        {Code: "E305", Line: 1, Column: 15},
 	} {
 		answer, err := w.Evaluate(t.Context(), w.who, "calc", engine.EvaluateRequest{Expression: expression, Execution: &id})
 		if err != nil || answer.Error == nil || answer.Error.Code != want.Code || answer.Error.Line != want.Line || answer.Error.Column != want.Column {

@@ -104,7 +104,7 @@ function isExpression(target: HTMLElement): target is Field {
 }
 
 function wordsOf({ value, kind, truncated, error }: Evaluated): string {
-  if (error) return `${error.line ? `${error.line}:${error.column} ` : ''}${error.message}${error.hint ? `. ${error.hint}` : ''}`;
+  if (error) return `${error.line ? `${error.line}:${error.column} ` : ''}${error.message}`;
   const text = kind === 'list' || kind === 'object' ? lineOf(value) : kind === 'text' && !truncated ? JSON.stringify(value) : typeof value === 'string' ? value : blockOf(value);
   return `= ${text.length > longest ? `${text.slice(0, longest)} …` : text}`;
 }
