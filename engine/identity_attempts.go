@@ -19,17 +19,18 @@ type Attempt struct {
 	Nonce      string
 	Verifier   string // of PKCE
 	ReturnPath string
+	MaxAge     time.Duration // the person must have proved who they are at most so long ago; 0 = whenever
 }
 
 // AttemptLife is how long a person may take at the provider.
 const AttemptLife = 10 * time.Minute
 
 // NewAttempt makes the secrets of an attempt and remembers it; PKCE's verifier is one of them.
-func (i *Identity) NewAttempt(ctx context.Context, provider, returnPath string) (Attempt, error) {
+func (i *Identity) NewAttempt(ctx context.Context, provider, returnPath string, maxAge time.Duration) (Attempt, error) {
 	a := Attempt{State: newSecret(""), Cookie: newSecret(""), Nonce: newSecret(""), Verifier: newSecret(""),
-		Provider: provider, ReturnPath: cleanText(returnPath)}
+		Provider: provider, ReturnPath: cleanText(returnPath), MaxAge: maxAge}
 	err := i.q.CreateAttempt(ctx, queries.CreateAttemptParams{StateHash: digest(a.State), CookieHash: digest(a.Cookie),
-		Provider: provider, Nonce: a.Nonce, Verifier: a.Verifier, ReturnPath: a.ReturnPath})
+		Provider: provider, Nonce: a.Nonce, Verifier: a.Verifier, ReturnPath: a.ReturnPath, MaxAge: int32(maxAge.Seconds())})
 	if err != nil {
 		return Attempt{}, fmt.Errorf("store the sign-in: %w", err)
 	}
@@ -46,5 +47,6 @@ func (i *Identity) TakeAttempt(ctx context.Context, provider, state, cookie stri
 	if err != nil {
 		return Attempt{}, fmt.Errorf("look up the sign-in: %w", err)
 	}
-	return Attempt{State: state, Cookie: cookie, Provider: provider, Nonce: row.Nonce, Verifier: row.Verifier, ReturnPath: row.ReturnPath}, nil
+	return Attempt{State: state, Cookie: cookie, Provider: provider, Nonce: row.Nonce, Verifier: row.Verifier, ReturnPath: row.ReturnPath,
+		MaxAge: time.Duration(row.MaxAge) * time.Second}, nil
 }

@@ -21,6 +21,7 @@ type Session struct {
 	Provider  string // who vouched for the person; "" in local mode
 	ExpiresAt time.Time
 
+	Authenticated    *time.Time // when the person last proved to the provider who they are; nil = it did not say
 	RefreshDue       bool       // the provider must be asked again, see ClaimRefresh
 	UnreachableSince *time.Time // the provider has not answered since
 }
@@ -39,6 +40,8 @@ type ProviderSession struct {
 	RefreshToken string
 	IDToken      string
 	RefreshAt    *time.Time // nil: the provider is not asked again
+
+	Authenticated *time.Time // when the person proved who they are; nil = it did not say
 }
 
 // StartSession signs a person in without any provider and answers the id for the cookie.
@@ -53,7 +56,7 @@ func (i *Identity) StartProviderSession(ctx context.Context, person Person, held
 		return "", err
 	}
 	return i.startSession(ctx, person, limits, address, agent, queries.CreateSessionParams{
-		Provider: &held.Provider, ProviderSid: &held.SID, RefreshAt: held.RefreshAt,
+		Provider: &held.Provider, ProviderSid: &held.SID, RefreshAt: held.RefreshAt, AuthenticatedAt: held.Authenticated,
 		KeyID: sealed.keyID, RefreshToken: sealed.refresh, IDToken: sealed.id})
 }
 
@@ -102,7 +105,7 @@ func (i *Identity) PeekSession(ctx context.Context, id string, limits SessionLim
 		Who: Who{Team: row.TeamID, TeamName: row.TeamName, User: row.UserName, Person: row.UserID,
 			Roles: atLeastViewer(row.Roles), Groups: row.Groups},
 		CSRF: csrfToken(id), Provider: textOr(row.Provider, ""), ExpiresAt: row.ExpiresAt,
-		RefreshDue: row.RefreshDue, UnreachableSince: row.UnreachableSince,
+		Authenticated: row.AuthenticatedAt, RefreshDue: row.RefreshDue, UnreachableSince: row.UnreachableSince,
 	}, nil
 }
 

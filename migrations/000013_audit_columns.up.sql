@@ -7,4 +7,9 @@ alter table audit
     add column before      json,
     add column after       json;
 
+-- When the person of a session last proved to the provider who they are (auth_time); null = it did not say. An
+-- attempt with a max_age is one that must prove it anew, at most so many seconds ago.
+alter table sessions add column authenticated_at timestamptz;
+alter table login_attempts add column max_age integer not null default 0;
+
 update schema_migrations set dirty = false where version = 13;

@@ -11,8 +11,8 @@ import (
 )
 
 const createAttempt = `-- name: CreateAttempt :exec
-insert into login_attempts (state_hash, cookie_hash, provider, nonce, verifier, return_path)
-values ($1, $2, $3, $4, $5, $6)
+insert into login_attempts (state_hash, cookie_hash, provider, nonce, verifier, return_path, max_age)
+values ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type CreateAttemptParams struct {
@@ -22,6 +22,7 @@ type CreateAttemptParams struct {
 	Nonce      string
 	Verifier   string
 	ReturnPath string
+	MaxAge     int32
 }
 
 func (q *Queries) CreateAttempt(ctx context.Context, arg CreateAttemptParams) error {
@@ -32,6 +33,7 @@ func (q *Queries) CreateAttempt(ctx context.Context, arg CreateAttemptParams) er
 		arg.Nonce,
 		arg.Verifier,
 		arg.ReturnPath,
+		arg.MaxAge,
 	)
 	return err
 }
@@ -70,13 +72,14 @@ func (q *Queries) KeepLogoutToken(ctx context.Context, provider string, jti stri
 const takeAttempt = `-- name: TakeAttempt :one
 delete from login_attempts
 where state_hash = $1 and cookie_hash = $2 and provider = $3 and created_at > now() - make_interval(secs => $4::int)
-returning nonce, verifier, return_path
+returning nonce, verifier, return_path, max_age
 `
 
 type TakeAttemptRow struct {
 	Nonce      string
 	Verifier   string
 	ReturnPath string
+	MaxAge     int32
 }
 
 // Each attempt ends once, and only in the browser that began it.
@@ -88,6 +91,11 @@ func (q *Queries) TakeAttempt(ctx context.Context, stateHash []byte, cookieHash 
 		lifeSeconds,
 	)
 	var i TakeAttemptRow
-	err := row.Scan(&i.Nonce, &i.Verifier, &i.ReturnPath)
+	err := row.Scan(
+		&i.Nonce,
+		&i.Verifier,
+		&i.ReturnPath,
+		&i.MaxAge,
+	)
 	return i, err
 }

@@ -199,6 +199,7 @@ type LoginAttempt struct {
 	Verifier   string
 	ReturnPath string
 	CreatedAt  time.Time
+	MaxAge     int32
 }
 
 type LogoutToken struct {
@@ -369,6 +370,7 @@ type Session struct {
 	RefreshAt        *time.Time
 	RefreshingUntil  *time.Time
 	UnreachableSince *time.Time
+	AuthenticatedAt  *time.Time
 }
 
 type StartKey struct {

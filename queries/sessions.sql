@@ -1,11 +1,11 @@
 -- name: CreateSession :one
-insert into sessions (hash, team_id, user_id, address, agent, expires_at, provider, provider_sid, key_id, refresh_token, id_token, refresh_at)
-values (@hash, @team_id, @user_id, @address, @agent, @expires_at, @provider, @provider_sid, @key_id, @refresh_token, @id_token, @refresh_at)
+insert into sessions (hash, team_id, user_id, address, agent, expires_at, provider, provider_sid, key_id, refresh_token, id_token, refresh_at, authenticated_at)
+values (@hash, @team_id, @user_id, @address, @agent, @expires_at, @provider, @provider_sid, @key_id, @refresh_token, @id_token, @refresh_at, @authenticated_at)
 returning id;
 
 -- name: SessionByHash :one
 -- A session that has not expired and was not idle for too long, of a person who is not shut out.
-select s.id, s.team_id, s.user_id, s.created_at, s.expires_at, s.provider, s.unreachable_since,
+select s.id, s.team_id, s.user_id, s.created_at, s.expires_at, s.provider, s.unreachable_since, s.authenticated_at,
     (s.refresh_at is not null and s.refresh_at <= now())::bool as refresh_due,
     t.name as team_name, u.name as user_name, m.roles, m.groups
 from sessions s

@@ -50,24 +50,25 @@ func (q *Queries) ClaimRefresh(ctx context.Context, seconds int32, hash []byte) 
 }
 
 const createSession = `-- name: CreateSession :one
-insert into sessions (hash, team_id, user_id, address, agent, expires_at, provider, provider_sid, key_id, refresh_token, id_token, refresh_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+insert into sessions (hash, team_id, user_id, address, agent, expires_at, provider, provider_sid, key_id, refresh_token, id_token, refresh_at, authenticated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 returning id
 `
 
 type CreateSessionParams struct {
-	Hash         []byte
-	TeamID       uuid.UUID
-	UserID       uuid.UUID
-	Address      string
-	Agent        string
-	ExpiresAt    time.Time
-	Provider     *string
-	ProviderSid  *string
-	KeyID        string
-	RefreshToken []byte
-	IDToken      []byte
-	RefreshAt    *time.Time
+	Hash            []byte
+	TeamID          uuid.UUID
+	UserID          uuid.UUID
+	Address         string
+	Agent           string
+	ExpiresAt       time.Time
+	Provider        *string
+	ProviderSid     *string
+	KeyID           string
+	RefreshToken    []byte
+	IDToken         []byte
+	RefreshAt       *time.Time
+	AuthenticatedAt *time.Time
 }
 
 func (q *Queries) CreateSession(ctx context.Context, arg CreateSessionParams) (uuid.UUID, error) {
@@ -84,6 +85,7 @@ func (q *Queries) CreateSession(ctx context.Context, arg CreateSessionParams) (u
 		arg.RefreshToken,
 		arg.IDToken,
 		arg.RefreshAt,
+		arg.AuthenticatedAt,
 	)
 	var id uuid.UUID
 	err := row.Scan(&id)
@@ -259,7 +261,7 @@ func (q *Queries) PostponeRefresh(ctx context.Context, seconds int32, iD uuid.UU
 }
 
 const sessionByHash = `-- name: SessionByHash :one
-select s.id, s.team_id, s.user_id, s.created_at, s.expires_at, s.provider, s.unreachable_since,
+select s.id, s.team_id, s.user_id, s.created_at, s.expires_at, s.provider, s.unreachable_since, s.authenticated_at,
     (s.refresh_at is not null and s.refresh_at <= now())::bool as refresh_due,
     t.name as team_name, u.name as user_name, m.roles, m.groups
 from sessions s
@@ -277,6 +279,7 @@ type SessionByHashRow struct {
 	ExpiresAt        time.Time
 	Provider         *string
 	UnreachableSince *time.Time
+	AuthenticatedAt  *time.Time
 	RefreshDue       bool
 	TeamName         string
 	UserName         string
@@ -296,6 +299,7 @@ func (q *Queries) SessionByHash(ctx context.Context, hash []byte, idleSeconds in
 		&i.ExpiresAt,
 		&i.Provider,
 		&i.UnreachableSince,
+		&i.AuthenticatedAt,
 		&i.RefreshDue,
 		&i.TeamName,
 		&i.UserName,

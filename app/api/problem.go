@@ -44,6 +44,7 @@ var meanings = map[string]meaning{
 	"bad_request":           {400, "The request cannot be read"},
 	"unauthenticated":       {401, "A valid credential is needed"},
 	"forbidden":             {403, "Not allowed"},
+	"sign_in_again":         {403, "Sign in again to do this"},
 	"self_approval":         {403, "Nobody may approve their own change"},
 	"not_found":             {404, "Not found"},
 	"method_not_allowed":    {405, "This address does not take that method"},

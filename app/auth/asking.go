@@ -18,6 +18,7 @@ type Asking struct {
 
 	SessionID   uuid.UUID  // the session's name in lists; zero for a token
 	Provider    string     // who vouched for the person of a session, "" in local mode
+	Proved      *time.Time // when the person of a session last proved to the provider who they are; nil = unknown
 	Unreachable *time.Time // the provider of the session has not answered since
 
 	csrf string // what writes of the session must repeat

@@ -38,6 +38,7 @@ type Options struct {
 	Local    *engine.Person       // who visitors of pages are in local mode, nil outside it
 	Login    Login                // nil without identity providers
 	Limits   engine.SessionLimits // of sessions; zero = engine.DefaultSessionLimits
+	Fresh    time.Duration        // sensitive acts need a proof of who the person is that is no older; 0 = never asked for
 }
 
 // Gate reads credentials of requests.
@@ -46,6 +47,7 @@ type Gate struct {
 	local    *engine.Person
 	login    Login
 	limits   engine.SessionLimits
+	fresh    time.Duration
 	failures *Throttle
 }
 
@@ -55,7 +57,7 @@ func NewGate(o Options) *Gate {
 	if o.Limits == (engine.SessionLimits{}) {
 		o.Limits = engine.DefaultSessionLimits
 	}
-	return &Gate{identity: o.Identity, local: o.Local, login: o.Login, limits: o.Limits, failures: NewThrottle(guessesPerMinute, time.Minute)}
+	return &Gate{identity: o.Identity, local: o.Local, login: o.Login, limits: o.Limits, fresh: o.Fresh, failures: NewThrottle(guessesPerMinute, time.Minute)}
 }
 
 // Read finds out who asks. A header that is there but wrong is refused, never replaced by a cookie.
@@ -112,9 +114,21 @@ func (g *Gate) bySession(ctx context.Context, id string, look lookUp) (Asking, e
 	if err != nil {
 		return Asking{}, plain(err)
 	}
-	return Asking{Who: session.Who, Session: id, SessionID: session.ID, Provider: session.Provider,
+	return Asking{Who: session.Who, Session: id, SessionID: session.ID, Provider: session.Provider, Proved: session.Authenticated,
 		Unreachable: session.UnreachableSince, csrf: session.CSRF}, nil
 }
+
+// IsFresh reports whether a person may do what is sensitive without signing in again: they proved who they are a
+// short time ago. Programs with a token and local mode have nobody to ask.
+func (g *Gate) IsFresh(asking Asking) bool {
+	if g.fresh == 0 || asking.Session == "" || asking.Provider == "" {
+		return true
+	}
+	return asking.Proved != nil && time.Since(*asking.Proved) <= g.fresh
+}
+
+// Fresh is how old the proof of who a person is may be for what is sensitive; 0 = nobody is asked.
+func (g *Gate) Fresh() time.Duration { return g.fresh }
 
 // StillGood asks anew whether a credential that was good is still good, and for what; long-lived connections
 // use it. It does not count as a use.

@@ -200,7 +200,7 @@ func (a *application) login(addr net.Addr) *login.Service {
 		return nil
 	}
 	return login.New(login.Options{Providers: a.config.Providers, PublicURL: a.publicURL(addr), Identity: a.identity,
-		Limits: a.limits(), Grace: a.config.SessionGrace, Log: a.log})
+		Limits: a.limits(), Grace: a.config.SessionGrace, Fresh: a.config.SessionFresh, Log: a.log})
 }
 
 func (a *application) limits() engine.SessionLimits {
@@ -223,7 +223,7 @@ func (a *application) server(local *engine.Person, addr net.Addr) *web.Server {
 	return web.New(web.Options{
 		Door: a.engine, Identity: a.identity, Vault: a.engine.Vault(), Connections: a.engine.Services(), Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
 		Local: local, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
-		Login: a.login(addr), Limits: a.limits(), PublicURL: a.publicURL(addr),
+		Login: a.login(addr), Limits: a.limits(), Fresh: a.config.SessionFresh, PublicURL: a.publicURL(addr),
 	})
 }
 

@@ -44,6 +44,7 @@ type Config struct {
 	Providers       []Provider // what people sign in with, after Validate; none = local mode
 	SessionIdle     time.Duration
 	SessionAbsolute time.Duration
+	SessionFresh    time.Duration // sensitive acts need a sign-in that is no older, 0 = any age
 	SessionGrace    time.Duration // how long a session lives while its provider does not answer
 
 	LogFormat LogFormat

@@ -200,8 +200,8 @@ func (c *Config) checkLogin() error {
 	if c.Providers, err = c.readProviders(); err != nil {
 		faults = append(faults, err)
 	}
-	if c.SessionIdle <= 0 || c.SessionAbsolute < c.SessionIdle || c.SessionGrace < 0 {
-		faults = append(faults, errors.New("session-idle must be above 0, session-absolute at least as long, session-grace not below 0"))
+	if c.SessionIdle <= 0 || c.SessionAbsolute < c.SessionIdle || c.SessionGrace < 0 || c.SessionFresh < 0 {
+		faults = append(faults, errors.New("session-idle must be above 0, session-absolute at least as long, session-grace and session-fresh not below 0"))
 	}
 	if len(c.Providers) == 0 {
 		if c.OIDC.ClientID != "" || c.OIDC.ClientSecret != "" || len(c.OIDC.Rules) > 0 {

@@ -77,6 +77,8 @@ var settings = []Setting{
 		Help: "a session ends after so long without a request", value: func(c *Config) flag.Value { return (*duration)(&c.SessionIdle) }},
 	{Group: Login, Name: "session-absolute", Env: "WEFTLINE_SESSION_ABSOLUTE", Default: "24h", Form: "DURATION",
 		Help: "a session ends so long after sign-in", value: func(c *Config) flag.Value { return (*duration)(&c.SessionAbsolute) }},
+	{Group: Login, Name: "session-fresh", Env: "WEFTLINE_SESSION_FRESH", Default: "15m", Form: "DURATION",
+		Help: "changing rights, policy, tokens, secrets and connections needs a sign-in that is no older; 0 = any age", value: func(c *Config) flag.Value { return (*duration)(&c.SessionFresh) }},
 	{Group: Login, Name: "session-grace", Env: "WEFTLINE_SESSION_GRACE", Default: "15m", Form: "DURATION",
 		Help: "a session lives on so long while its provider does not answer", value: func(c *Config) flag.Value { return (*duration)(&c.SessionGrace) }},
 

@@ -24,6 +24,7 @@ const (
 	BadToken      = "bad_token"       // what the provider sent cannot be trusted
 	ClaimMissing  = "claim_missing"   // a rule needs a claim that did not come
 	TooManyGroups = "too_many_groups" // the groups do not fit into the token
+	NotFresh      = "not_fresh"       // it was asked to make the person prove who they are, and did not
 	NoAccess      = "no_access"       // the person is known and may not come in
 )
 

@@ -21,6 +21,7 @@ type Options struct {
 	Identity  *engine.Identity
 	Limits    engine.SessionLimits
 	Grace     time.Duration // how long a session lives while its provider does not answer
+	Fresh     time.Duration // sensitive acts need a proof of who the person is that is no older; 0 = any age will do
 	Log       *slog.Logger
 	Now       func() time.Time  // time.Now by default
 	Transport http.RoundTripper // http.DefaultTransport by default
@@ -32,6 +33,7 @@ type Service struct {
 	identity  *engine.Identity
 	limits    engine.SessionLimits
 	grace     time.Duration
+	fresh     time.Duration
 	publicURL string
 	log       *slog.Logger
 	now       func() time.Time
@@ -42,7 +44,7 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Service{identity: o.Identity, limits: o.Limits, grace: o.Grace, publicURL: o.PublicURL, log: o.Log, now: o.Now}
+	s := &Service{identity: o.Identity, limits: o.Limits, grace: o.Grace, fresh: o.Fresh, publicURL: o.PublicURL, log: o.Log, now: o.Now}
 	for _, p := range o.Providers {
 		s.providers = append(s.providers, newProvider(p, o))
 	}
@@ -86,9 +88,14 @@ func (s *Service) find(id string) *provider {
 	return nil
 }
 
-// Begin starts a sign-in: the browser keeps the attempt's cookie and goes to the address. again makes the
-// provider ask for the password although it knows the person.
-func (s *Service) Begin(ctx context.Context, providerID, returnPath string, again bool) (engine.Attempt, string, error) {
+// Asked is how a sign-in asks the provider.
+type Asked struct {
+	Again bool // it asks for the password although it knows the person
+	Fresh bool // so it does, and what it says must prove it; see Options.Fresh
+}
+
+// Begin starts a sign-in: the browser keeps the attempt's cookie and goes to the address.
+func (s *Service) Begin(ctx context.Context, providerID, returnPath string, asked Asked) (engine.Attempt, string, error) {
 	p := s.find(providerID)
 	if p == nil {
 		return engine.Attempt{}, "", engine.Refuse("not_found", "there is no such provider")
@@ -97,11 +104,15 @@ func (s *Service) Begin(ctx context.Context, providerID, returnPath string, agai
 	if err != nil {
 		return engine.Attempt{}, "", faultOf(err, p)
 	}
-	attempt, err := s.identity.NewAttempt(ctx, p.ID, SafeReturn(returnPath))
+	maxAge := time.Duration(0)
+	if asked.Fresh {
+		maxAge = s.fresh
+	}
+	attempt, err := s.identity.NewAttempt(ctx, p.ID, SafeReturn(returnPath), maxAge)
 	if err != nil {
 		return engine.Attempt{}, "", err
 	}
-	return attempt, p.authURL(found, attempt, again), nil
+	return attempt, p.authURL(found, attempt, asked.Again), nil
 }
 
 // Came is what a browser brings back from a provider.
@@ -152,6 +163,9 @@ func (s *Service) admit(ctx context.Context, p *provider, attempt engine.Attempt
 	}
 	vouched, err := p.verify(ctx, found, tokens, attempt.Nonce)
 	if err != nil {
+		return "", err
+	}
+	if err := p.checkFresh(vouched, attempt.MaxAge); err != nil {
 		return "", err
 	}
 	claimed, err := p.claimed(ctx, found, tokens, vouched)

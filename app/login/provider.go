@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -193,7 +194,10 @@ func (p *provider) oauth(found *discovered) *oauth2.Config {
 
 func (p *provider) authURL(found *discovered, attempt engine.Attempt, again bool) string {
 	options := []oauth2.AuthCodeOption{oidc.Nonce(attempt.Nonce), oauth2.S256ChallengeOption(attempt.Verifier)}
-	if again {
+	if attempt.MaxAge > 0 {
+		options = append(options, oauth2.SetAuthURLParam("max_age", strconv.Itoa(int(attempt.MaxAge.Seconds()))))
+	}
+	if again || attempt.MaxAge > 0 {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 	}
 	return p.oauth(found).AuthCodeURL(attempt.State, options...)
@@ -231,7 +235,7 @@ func (p *provider) refresh(ctx context.Context, found *discovered, refreshToken 
 
 // held is what a session keeps of the tokens. Without a refresh token the provider is not asked again.
 func (p *provider) held(tokens *oauth2.Token, vouched *vouched) engine.ProviderSession {
-	held := engine.ProviderSession{Provider: p.ID, SID: vouched.sid, RefreshToken: tokens.RefreshToken, IDToken: vouched.raw}
+	held := engine.ProviderSession{Provider: p.ID, SID: vouched.sid, RefreshToken: tokens.RefreshToken, IDToken: vouched.raw, Authenticated: vouched.authenticated()}
 	if held.RefreshToken != "" {
 		const otherwise = 5 * time.Minute // for a provider that does not say when its access token ends
 		at := tokens.Expiry

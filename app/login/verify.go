@@ -86,6 +86,32 @@ func (p *provider) checkTimes(token *oidc.IDToken) error {
 	return nil
 }
 
+// authenticated is when the person proved who they are, as the provider says; nil when it does not.
+func (v *vouched) authenticated() *time.Time {
+	seconds, ok := v.claims["auth_time"].(float64)
+	if !ok || seconds <= 0 {
+		return nil
+	}
+	at := time.Unix(int64(seconds), 0)
+	return &at
+}
+
+// checkFresh: a provider that was asked to make the person prove who they are must say that it did; maxAge 0 =
+// it was not asked.
+func (p *provider) checkFresh(v *vouched, maxAge time.Duration) error {
+	if maxAge == 0 {
+		return nil
+	}
+	at := v.authenticated()
+	if at == nil {
+		return fault(NotFresh, "It does not say when you proved who you are (auth_time).", nil)
+	}
+	if age := p.now().Sub(*at); age > maxAge+leeway {
+		return fault(NotFresh, "It let you through without asking: you proved who you are "+age.Round(time.Minute).String()+" ago.", nil)
+	}
+	return nil
+}
+
 func checkNonce(token *oidc.IDToken, nonce string) error {
 	if nonce != "" && !same(token.Nonce, nonce) {
 		return fault(BadToken, "The token belongs to another sign-in.", errors.New("nonce differs"))

@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"weftline/app/api"
+	"weftline/app/auth"
 )
 
 // Failure is what an error page knows of a refusal or a fault.
@@ -40,7 +41,11 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), errorPageTime)
 	defer cancel()
 	c.SetUserContext(ctx)
-	return Render(c.Status(failure.Status), s.pages.ErrorPage(ViewOf(c), failure))
+	again := ""
+	if asking, _ := auth.Of(c); failure.Code == "sign_in_again" {
+		again = againAddress(asking, pathOfPage(c.Get(fiber.HeaderReferer)))
+	}
+	return Render(c.Status(failure.Status), s.pages.ErrorPage(ViewOf(c), failure, again))
 }
 
 // wantsPage: outside the API a browser gets a page, anything else a problem document.

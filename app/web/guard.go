@@ -77,6 +77,9 @@ func (s *Server) admit(c *fiber.Ctx, route Route) error {
 	if !auth.May(asking.Who, route.Needs) {
 		return engine.Refuse("forbidden", "this needs the right "+string(route.Needs)+", which "+asking.User+" does not have here")
 	}
+	if route.sensitive() && !s.gate.IsFresh(asking) {
+		return engine.Refuse("sign_in_again", "this changes who may do what: sign in again first, it is longer ago than "+s.gate.Fresh().String())
+	}
 	c.SetUserContext(engine.InTeam(c.UserContext(), asking.Team))
 	return nil
 }

@@ -32,6 +32,7 @@ type loginWorld struct {
 	database string
 	engine   *engine.Engine
 	log      *lockedBuffer
+	fresh    time.Duration // of sign-ins for sensitive acts; 0 = any age
 
 	mu     sync.Mutex
 	ahead  time.Duration // of the service's clock
@@ -81,7 +82,7 @@ func groups(names ...string) map[string]any {
 }
 
 // newLoginWorld has the rules admins → admin, staff → viewer and, in another team, others → author.
-func newLoginWorld(t *testing.T, change func(*config.Provider)) *loginWorld {
+func newLoginWorld(t *testing.T, change func(*config.Provider), options ...func(*loginWorld)) *loginWorld {
 	t.Helper()
 	w := &loginWorld{t: t, op: logintest.New(t), database: enginetest.Database(t), log: &lockedBuffer{}}
 	w.op.Claims = groups("staff")
@@ -90,6 +91,9 @@ func newLoginWorld(t *testing.T, change func(*config.Provider)) *loginWorld {
 		Rules: []config.Rule{rule("admins", "admin"), rule("staff", "viewer"), {Claim: "groups", Value: "others", Role: "author", Team: "other"}}}
 	if change != nil {
 		change(&w.config)
+	}
+	for _, option := range options {
+		option(w)
 	}
 	w.start()
 	return w
@@ -113,9 +117,9 @@ func (w *loginWorld) start() {
 	}
 	w.base = "http://" + listener.Addr().String()
 	server := New(Options{Door: e, Identity: e.Identity(), Vault: e.Vault(), Connections: e.Services(), Health: alwaysReady{}, Log: log,
-		Metrics: metrics.New(), PayloadMax: 1 << 20, PublicURL: w.base,
+		Metrics: metrics.New(), PayloadMax: 1 << 20, PublicURL: w.base, Fresh: w.fresh,
 		Login: login.New(login.Options{Providers: []config.Provider{w.config}, PublicURL: w.base, Identity: e.Identity(), Limits: engine.DefaultSessionLimits,
-			Grace: 15 * time.Minute, Log: log, Now: w.now})})
+			Grace: 15 * time.Minute, Fresh: w.fresh, Log: log, Now: w.now})})
 	t.Cleanup(func() { _ = server.Shutdown(ctx) })
 	go func() { _ = server.Serve(listener) }()
 }

@@ -180,6 +180,7 @@ GET    /login                                                       public  303
 GET    /login/:provider                                             public  404
 GET    /login/:provider/callback                                    public  404
 POST   /login/:provider/backchannel                                 public  404
+GET    /session                                                     read    200
 POST   /logout                                                      read    409
 GET    /account                                                     read    200
 POST   /account/team                                                read    404

@@ -25,7 +25,8 @@ func (p *Pages) frame(c *fiber.Ctx, title, section string, crumbs ...ui.Crumb) u
 
 // frameOf is a frame without what must be read first, for pages that must always work.
 func (p *Pages) frameOf(view View, title, section string) ui.Page {
-	frame := ui.Page{Title: title, Section: section, Team: view.Who.TeamName, User: view.Who.User, Admin: auth.May(view.Who, auth.Admin), CSRF: view.CSRF, Nonce: view.Nonce}
+	frame := ui.Page{Title: title, Section: section, Team: view.Who.TeamName, User: view.Who.User, Admin: auth.May(view.Who, auth.Admin), CSRF: view.CSRF, Nonce: view.Nonce,
+		ByProvider: p.Login != nil}
 	if p.Local != nil && p.Local.AnyAddress {
 		frame.Notices = append(frame.Notices, "Local mode is open to other machines: whoever can reach this address may do everything.")
 	}

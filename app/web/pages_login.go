@@ -71,7 +71,7 @@ func (p *Pages) beginLogin(c *fiber.Ctx) error {
 	if wait := p.attempts.Count(c.IP()); wait > 0 {
 		return &engine.Error{Code: "rate_limited", Message: "too many sign-ins were begun from this address", RetryAfterSeconds: int(wait.Seconds()) + 1}
 	}
-	attempt, address, err := p.Login.Begin(c.UserContext(), c.Params("provider"), c.Query("return"), c.Query("again") != "")
+	attempt, address, err := p.Login.Begin(c.UserContext(), c.Params("provider"), c.Query("return"), login.Asked{Again: c.Query("again") != "", Fresh: c.Query("fresh") != ""})
 	if err != nil {
 		return p.loginFault(c, err)
 	}
@@ -157,7 +157,7 @@ func (p *Pages) loginFault(c *fiber.Ctx, err error) error {
 	switch fault.Code {
 	case login.Unreachable:
 		status = fiber.StatusServiceUnavailable
-	case login.NoAccess, login.ClaimMissing, login.TooManyGroups:
+	case login.NoAccess, login.ClaimMissing, login.TooManyGroups, login.NotFresh:
 		status = fiber.StatusForbidden
 	}
 	if denied := fault.Denied; denied != nil {

@@ -82,13 +82,13 @@ func (p *Pages) Routes() []Route {
 	return routes
 }
 
-// ErrorPage is the page of a refusal or a fault.
-func (p *Pages) ErrorPage(view View, failure Failure) templ.Component {
+// ErrorPage is the page of a refusal or a fault; again is where to sign in anew for what was refused, "" = nowhere.
+func (p *Pages) ErrorPage(view View, failure Failure, again string) templ.Component {
 	if view.Who.TeamName == "" {
 		return plainErrorPage(failure)
 	}
 	frame := p.frameOf(view, failure.Title, "")
 	return problem.Page(frame, problem.View{
-		Status: failure.Status, Title: failure.Title, Detail: failure.Detail, RequestID: failure.RequestID,
+		Status: failure.Status, Title: failure.Title, Detail: failure.Detail, RequestID: failure.RequestID, Again: again,
 	})
 }

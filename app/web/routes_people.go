@@ -43,6 +43,7 @@ func (p *Pages) loginRoutes() []Route {
 		{Method: get, Path: "/login/:provider", Needs: auth.Public, Handle: p.beginLogin},
 		{Method: get, Path: "/login/:provider/callback", Needs: auth.Public, Handle: p.finishLogin},
 		{Method: post, Path: "/login/:provider/backchannel", Needs: auth.Public, Handle: p.backchannel, MaxBody: logoutTokenMax},
+		{Method: get, Path: "/session", Needs: auth.Read, Handle: p.session},
 		{Method: post, Path: "/logout", Needs: auth.Read, Handle: p.logout},
 
 		{Method: get, Path: "/account", Needs: auth.Read, Handle: p.account},

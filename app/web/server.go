@@ -38,6 +38,7 @@ type Options struct {
 
 	Login     *login.Service       // nil in local mode
 	Limits    engine.SessionLimits // zero = engine.DefaultSessionLimits
+	Fresh     time.Duration        // how old a sign-in may be for sensitive acts; 0 = any age
 	PublicURL string               // with Login: the address that browsers use
 
 	Mounts []Route // routes of built-in extras, such as the demo server
@@ -76,7 +77,7 @@ func New(o Options) *Server {
 		pages:    &Pages{Door: o.Door, Tokens: o.Identity, Members: o.Identity, Vault: o.Vault, Connections: o.Connections, Audit: o.Identity, Login: o.Login, attempts: auth.NewThrottle(attemptsMinute, time.Minute)},
 		requests: auth.NewThrottle(requestsPerMinute, time.Minute),
 	}
-	gate := auth.Options{Identity: o.Identity, Local: o.Local, Limits: o.Limits}
+	gate := auth.Options{Identity: o.Identity, Local: o.Local, Limits: o.Limits, Fresh: o.Fresh}
 	calling := api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Connections: o.Connections, Health: o.Health, Table: s.operations}
 	if o.Login != nil {
 		gate.Login, calling.Login = o.Login, o.Login

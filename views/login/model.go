@@ -57,6 +57,7 @@ func Explain(code, provider string) string {
 }
 
 var explanations = map[string]string{
+	"not_fresh":       "This act needs a proof of who you are from just now, and {provider} gave none.",
 	"attempt_gone":    "This sign-in was finished already, took longer than ten minutes, or was begun in another browser.",
 	"cancelled":       "{provider} says that the sign-in was cancelled.",
 	"code_gone":       "{provider} no longer accepts this sign-in: it was used already or took too long.",

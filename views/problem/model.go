@@ -4,6 +4,7 @@ package problem
 
 // View is the page.
 type View struct {
+	Again     string // where to sign in anew for what was refused, "" = nowhere
 	Status    int
 	Title     string
 	Detail    string

@@ -15,21 +15,22 @@ import (
 
 // Page is what the shell needs to know of the page that it frames.
 type Page struct {
-	Title     string
-	Section   string // the rail's entry that is current: home, workflows, executions, tasks, reviews, schedules, workers, settings
-	Crumbs    []Crumb
-	Team      string
-	User      string
-	Admin     bool // may everything in the team
-	OpenTasks int
-	CSRF      string
-	Nonce     string   // for styles that scripts must insert
-	Theme     string   // "", light or dark; "" follows the system
-	Density   string   // "" or compact
-	Notices   []string // shown on every page, e.g. what local mode means on an open address
-	Islands   []string
-	Actions   templ.Component // buttons of the head, the primary one last; nil = none
-	Main      string          // id of the page's own <main>, which fills the window below the head; "" = the shell's
+	Title      string
+	Section    string // the rail's entry that is current: home, workflows, executions, tasks, reviews, schedules, workers, settings
+	Crumbs     []Crumb
+	Team       string
+	User       string
+	Admin      bool // may everything in the team
+	OpenTasks  int
+	CSRF       string
+	ByProvider bool     // the session came from an identity provider and may end while the page is open
+	Nonce      string   // for styles that scripts must insert
+	Theme      string   // "", light or dark; "" follows the system
+	Density    string   // "" or compact
+	Notices    []string // shown on every page, e.g. what local mode means on an open address
+	Islands    []string
+	Actions    templ.Component // buttons of the head, the primary one last; nil = none
+	Main       string          // id of the page's own <main>, which fills the window below the head; "" = the shell's
 }
 
 // Crumb is a step of the breadcrumb before the page's own title.

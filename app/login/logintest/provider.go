@@ -55,6 +55,7 @@ type Provider struct {
 	Alg     string         // of the signature; ES256 by default
 	KeyHits int            // readings of the keys
 	Hits    int            // refreshes
+	Asked   url.Values     // the last question at the authorization address
 	refresh int
 }
 
@@ -135,6 +136,7 @@ func (p *Provider) discovery(w http.ResponseWriter, r *http.Request) {
 
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
+	p.Asked = q
 	if q.Get("client_id") != ClientID || q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" {
 		http.Error(w, "no such client, or no PKCE", http.StatusBadRequest)
 		return

@@ -3,10 +3,11 @@
 // when it does not run.
 
 import htmx from 'htmx.org';
-import { follow, saySignedOut, updated } from '../live';
+import { follow, updated } from '../live';
 import { editForms, guardSubmits } from './forms';
 import { keys } from './keys';
 import { popovers } from './popovers';
+import { guardSession } from './session';
 import { copyButtons, themeToggle } from './small';
 import { freshTimes } from './times';
 
@@ -14,6 +15,7 @@ htmx.config.allowEval = false;
 htmx.config.includeIndicatorStyles = false;
 htmx.config.historyCacheSize = 0;
 
+guardSession();
 themeToggle();
 copyButtons();
 popovers();
@@ -21,7 +23,6 @@ keys();
 editForms(htmx);
 guardSubmits();
 freshTimes();
-saySignedOut();
 follow();
 document.addEventListener(updated, freshTimes);
 document.addEventListener('htmx:afterSwap', freshTimes);

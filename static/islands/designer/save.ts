@@ -126,6 +126,9 @@ export class Autosave {
       case 'refused':
         this.stopped = false;
         return this.hooks.state(`Not saved: ${result.message}`, true);
+      case 'signed out':
+        this.hooks.state('Not saved: your session has ended. Your work is kept here until you have signed in again.', true);
+        return this.schedule(retryAfter);
       case 'unreachable':
         this.hooks.state('Not saved: the server cannot be reached. Your work is kept in this browser.', true);
         return this.schedule(retryAfter);

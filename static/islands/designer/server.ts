@@ -1,5 +1,6 @@
 // The designer's calls to the server: the draft and the validator.
 
+import { renewSession } from '../app/session';
 import type { Plan, Tried } from './plan';
 import type { ServerProblem } from './problems';
 import { Language, type Schema } from './schema';
@@ -22,6 +23,7 @@ export type Saved =
   | { kind: 'saved'; etag: string; checked: Checked }
   | { kind: 'stale'; text: string; etag: string }
   | { kind: 'refused'; message: string }
+  | { kind: 'signed out' }
   | { kind: 'unreachable' };
 
 export class Server {
@@ -34,6 +36,7 @@ export class Server {
     const condition: Record<string, string> = etag === null ? { 'If-None-Match': '*' } : { 'If-Match': quoted(etag) };
     try {
       const answer = await send(this.draftPath, 'PUT', text, condition);
+      if (answer.status === 401) return { kind: 'signed out' };
       if (answer.status === 412) return await this.stale(answer);
       const body = (await answer.json().catch(() => ({}))) as Partial<Checked> & { etag?: string; detail?: string; title?: string };
       if (!answer.ok) return { kind: 'refused', message: body.detail ?? body.title ?? `The server answered ${answer.status}` };
@@ -131,7 +134,13 @@ export class Server {
   }
 }
 
-function send(path: string, method: string, text: string, headers: Record<string, string> = {}): Promise<Response> {
+/** Sends a write; once more when the person has signed in again meanwhile. */
+async function send(path: string, method: string, text: string, headers: Record<string, string> = {}): Promise<Response> {
+  const answer = await write(path, method, text, headers);
+  return (answer.status === 401 || answer.status === 403) && (await renewSession()) ? write(path, method, text, headers) : answer;
+}
+
+function write(path: string, method: string, text: string, headers: Record<string, string>): Promise<Response> {
   const token = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content ?? '';
   return fetch(path, { method, body: text, headers: { 'Content-Type': 'application/yaml', 'X-CSRF-Token': token, ...headers } });
 }

@@ -1,7 +1,7 @@
 // What pages and islands use of the live protocol: one client, and pages that follow it.
 
 import { LiveClient } from './client';
-import { refresh, remember, signedOut } from './parts';
+import { refresh, remember } from './parts';
 
 export { refresh, updated } from './parts';
 
@@ -30,20 +30,6 @@ export class Refresher {
     }
     this.running = false;
   }
-}
-
-/** Says that the session is over, on the page as it is: what was typed stays readable and can be copied. */
-export function saySignedOut(): void {
-  document.addEventListener(signedOut, () => {
-    const notice = document.getElementById('stale-notice');
-    if (!notice || notice.dataset.signedOut) return;
-    notice.dataset.signedOut = 'true';
-    const link = document.createElement('a');
-    link.href = `/login?return=${encodeURIComponent(location.pathname + location.search)}`;
-    link.textContent = 'Sign in again';
-    notice.replaceChildren('Your session has ended, so this page no longer changes. ', link);
-    notice.hidden = false;
-  });
 }
 
 /** Follows every element with data-live: topic, address of the page, seq if the topic has one. */
