@@ -78,8 +78,8 @@ bundle: static/node_modules ## static/islands, static/css → static/dist
 
 # -- the rest -----------------------------------------------------------------------------
 
-chaos: ## three replicas under 60 seeded faults (WEFTLINE_CHAOS_SEED, WEFTLINE_CHAOS_ROUNDS)
-	WEFTLINE_CHAOS_ROUNDS=$${WEFTLINE_CHAOS_ROUNDS:-60} go test -count=1 -timeout 60m -v ./engine -run TestAFleetUnderFaultsLosesNothing
+chaos: ## three replicas under 60 seeded faults, and how soon they are back (WEFTLINE_CHAOS_SEED, WEFTLINE_CHAOS_ROUNDS)
+	WEFTLINE_CHAOS_ROUNDS=$${WEFTLINE_CHAOS_ROUNDS:-60} go test -count=1 -timeout 60m -v ./engine -run 'TestAFleetUnderFaultsLosesNothing|TestHowSoonAFleetIsBack'
 
 mutate: ## break the core on purpose, and see that the random worlds notice (minutes)
 	go test ./engine/execution -run MutationsAreCaught -mutate -v -timeout 60m

@@ -12,8 +12,10 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine"
+	"weftline/engine/store"
 )
 
 // chaosFigures is what a run under faults is measured by. Nothing of it fails the test: a busy machine is no fault.
@@ -87,6 +89,36 @@ func (f *chaosFigures) watch(database string, worker uuid.UUID, from time.Time) 
 			return
 		}
 		owned = true
+	}
+}
+
+// oversee looks all the time, until stop is called, at what must hold at every moment: nothing is in limbo and no
+// limit is overdrawn. While the database cannot be asked nobody looks.
+func (c *chaos) oversee() (stop func()) {
+	pool, err := pgxpool.New(context.Background(), c.url)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for ctx.Err() == nil {
+			if _, limbo, err := store.FindLimbo(ctx, pool); err == nil && len(limbo) > 0 {
+				c.t.Errorf("in limbo: %+v", limbo)
+			}
+			var overdrawn int
+			err := pool.QueryRow(ctx, `select count(*) from (select from permits where held group by team_id, name having count(*) > min(capacity)) o`).Scan(&overdrawn)
+			if err == nil && overdrawn > 0 {
+				c.t.Errorf("%d limits are overdrawn", overdrawn)
+			}
+			c.figures.count("looks at the whole")
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return func() {
+		cancel()
+		looking.Wait()
+		pool.Close()
 	}
 }
 

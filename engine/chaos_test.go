@@ -54,6 +54,11 @@ var chaosWorkflows = map[string]string{
     - {id: rest, type: wait, needs: [before], wait: {timer: {after: 500ms}}}
     - {id: after, type: http, needs: [rest], inputs: {url: "http://example.com"}}
 `,
+	"limited": `
+  limits: {maxConcurrent: 2}
+  activities:
+    - {id: alone, type: http, inputs: {url: "http://example.com"}, semaphore: {name: door, capacity: 1}}
+`,
 	"undone": `
   activities:
     - {id: book, type: http, inputs: {url: "http://example.com"}, compensate: {type: http, inputs: {url: "http://example.com"}}}
@@ -87,6 +92,7 @@ func TestAFleetUnderFaultsLosesNothing(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t)
 	clients := c.clients(2)
+	overseer := c.oversee()
 	for _, f := range c.drawn(setting(chaosRounds, 6)) {
 		c.work(6)
 		c.befall(f)
@@ -94,6 +100,7 @@ func TestAFleetUnderFaultsLosesNothing(t *testing.T) {
 	c.work(6)
 	c.heal()
 	clients()
+	overseer()
 	for id, workflow := range c.started {
 		want := "completed"
 		if workflow == "undone" {
@@ -146,7 +153,7 @@ func (c *chaos) launch(m *member) { m.end, m.send = c.world.launch(m.replica) }
 
 // work starts executions and sends signals to those that may wait for one. What is acknowledged must not be lost.
 func (c *chaos) work(n int) {
-	names := []string{"items", "local-async", "local-sync", "pause", "server", "signal", "undone"}
+	names := []string{"items", "limited", "local-async", "local-sync", "pause", "server", "signal", "undone"}
 	for range n {
 		c.startOne(names[c.dice.IntN(len(names))])
 	}
@@ -202,6 +209,7 @@ func (c *chaos) invariants() {
 	made := c.made()
 	for id := range c.started {
 		c.terminalIsFinal(id)
+		c.timersAreNotEarly(id)
 		c.foldIsTheState(id)
 		c.successesHadEffects(id, made)
 		if n := c.count(id, execution.SignalConsumed); n > 1 {
@@ -221,6 +229,19 @@ func (c *chaos) terminalIsFinal(id uuid.UUID) {
 	for i, event := range events {
 		if last := i == len(events)-1; event.Type.Terminal() != last {
 			c.t.Errorf("%s: event %d of %d is %s", id, i+1, len(events), event.Type)
+		}
+	}
+}
+
+// timersAreNotEarly: the only timers of these workflows are their pauses.
+func (c *chaos) timersAreNotEarly(id uuid.UUID) {
+	var since time.Time
+	for _, event := range c.events(id) {
+		switch {
+		case event.Activity == "rest" && event.Type == execution.ActivityWaiting:
+			since = event.At
+		case event.Activity == "rest" && event.Type == execution.ActivityCompleted && event.At.Sub(since) < 500*time.Millisecond:
+			c.t.Errorf("%s: a pause of 500 ms lasted %s", id, event.At.Sub(since))
 		}
 	}
 }
