@@ -62,6 +62,9 @@ func (c *chaos) watchOver(m *member) {
 		}
 		return err
 	})
+	for range 12 { // so that it has something to lose
+		_ = c.startOne("local-sync") // one that is not acknowledged is counted
+	}
 	from := time.Now()
 	c.figures.watching.Go(func() { c.figures.watch(c.url, worker, from) })
 }

@@ -57,7 +57,7 @@ var chaosWorkflows = map[string]string{
 	"limited": `
   limits: {maxConcurrent: 2}
   activities:
-    - {id: alone, type: http, inputs: {url: "http://example.com"}, semaphore: {name: door, capacity: 1}}
+    - {id: alone, type: http, inputs: {url: "http://example.com"}, semaphore: {name: door, permits: 1}}
 `,
 	"undone": `
   activities:
