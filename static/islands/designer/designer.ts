@@ -5,22 +5,18 @@ import { graphFromText, positionsOf } from '../graph/from-text';
 import { closed, isRecord, type GraphNode, type Path } from '../graph/model';
 import { GraphView } from '../graph/view';
 import { actionFor } from './actions';
-import { ask } from './ask';
 import { Authoring } from './authoring';
 import { copyText, paste } from './clipboard';
 import type { CodePane } from './code';
 import { remove } from './commands';
-import { conflictNotice } from './conflict';
-import { CannotEdit, Draft } from './draft';
+import { Draft } from './draft';
 import { changeBetween } from './edit';
-import type { Extracted } from './extract';
 import { Form } from './form';
 import { build, codePlaces, type CodePlace, type Parts } from './frame';
 import { merge } from './merge';
 import { Outline } from './outline';
 import { Pins } from './pins';
 import { Presence } from './presence';
-import { Preview } from './preview';
 import { badgesOf, countWords, nodeOf, problemList, problemsFrom, type Problem } from './problems';
 import { Autosave, type Conflict } from './save';
 import { Server, type Checked } from './server';
@@ -77,7 +73,7 @@ export class Designer {
     this.outline = new Outline(this.session, (index) => this.view.notes.focus(index));
     this.server = new Server(data.name);
     this.pins = new Pins(`weftline:pins:${page.team}:${data.name}`);
-    new Preview(this.session, this.server, this.pins, this.form.element);
+    this.form.element.addEventListener('focusin', (e) => this.preview(e.target), { once: true });
     this.parts = build(this, this.form.element, this.outline.element);
     page.host.replaceChildren(...this.parts.all);
     page.host.classList.add('ds');
@@ -88,7 +84,7 @@ export class Designer {
       text: () => this.session.text,
       state: (words, trouble) => this.showState(words, trouble),
       checked: (about, checked) => this.showChecked(about, checked),
-      conflict: (conflict) => this.showConflict(conflict),
+      conflict: (conflict) => void this.showConflict(conflict),
       merge: (text) => this.takeMerged(text),
     }, `weftline:draft:${page.team}:${data.name}`, data.text, data.etag);
     this.view = new GraphView(this.parts.canvas, {
@@ -178,36 +174,14 @@ export class Designer {
     else await panel.run(until);
   }
 
-  /** Moves the selection into a workflow of its own, whose draft is made first. */
-  async extract(): Promise<void> {
-    const { extract } = await import('./extract');
-    const keys = this.session.selection;
-    const first = this.session.graph.nodes.find((n) => keys.includes(n.key));
-    const name = `${this.name}-${(first?.id ?? 'part').replaceAll('_', '-')}`.slice(0, 63).replace(/-+$/, '');
-    const plan = (as: string): Extracted | string => {
-      try {
-        return extract(this.session.text, keys, as);
-      } catch (e) {
-        if (e instanceof CannotEdit) return e.message;
-        throw e;
-      }
-    };
-    const refused = plan(name);
-    if (typeof refused === 'string') return void this.session.refuse(refused);
-    ask({
-      title: 'Move into a workflow of its own', label: 'Name of the new workflow', value: name, does: 'Move',
-      problem: (value) => (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value) ? null : 'A name has small letters, digits and -, at most 63 of them'),
-      act: async (value) => {
-        const planned = plan(value);
-        if (typeof planned === 'string') return planned;
-        const saved = await new Server(value).save(planned.child, null);
-        if (saved.kind === 'stale') return `There is already a workflow ${value}`;
-        if (saved.kind !== 'saved') return saved.kind === 'refused' ? saved.message : 'The server cannot be reached.';
-        if (this.session.run(planned.command)) this.session.say(`${value} is a draft now: publish it before this workflow`);
-        return null;
-      },
-      closed: () => this.view.focus(),
-    });
+  /** Moves the selection into a workflow of its own. */
+  async moveOut(): Promise<void> {
+    (await import('./move-out')).moveOut(this.session, this.name, () => this.view.focus());
+  }
+
+  /** Previews begin with the first field that gets the keyboard. */
+  private preview(first: EventTarget | null): void {
+    void import('./preview').then(({ Preview }) => new Preview(this.session, this.server, this.pins, this.form.element).look(first));
   }
 
   openCommands(): void {
@@ -365,7 +339,8 @@ export class Designer {
     place.dataset.state = trouble ? 'trouble' : words === 'Saved' ? 'saved' : 'busy';
   }
 
-  private showConflict(conflict: Conflict): void {
+  private async showConflict(conflict: Conflict): Promise<void> {
+    const { conflictNotice } = await import('./conflict');
     this.parts.notices.replaceChildren(conflictNotice(conflict, {
       mine: () => this.session.text,
       use: (text, said) => {
@@ -391,7 +366,7 @@ export class Designer {
     if (kept.current) return this.session.replaceText(kept.text, 'Brought back changes that had not been saved. Undo takes them away.');
     const theirs = this.session.text;
     this.session.replaceText(kept.text, 'Brought back changes that had not been saved');
-    this.showConflict({ theirs, etag: this.page.host.dataset.etag ?? '', merged: merge(kept.base ?? theirs, kept.text, theirs) });
+    void this.showConflict({ theirs, etag: this.page.host.dataset.etag ?? '', merged: merge(kept.base ?? theirs, kept.text, theirs) });
   }
 
   private onCanvas(element: Element | null): boolean {
@@ -399,7 +374,8 @@ export class Designer {
   }
 
   private onKey(event: KeyboardEvent): void {
-    if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    // While something is dragged, the keys wait: what they would act on is in the air.
+    if (event.defaultPrevented || this.view.busy || document.querySelector('dialog[open]')) return;
     const action = actionFor(event, this.onCanvas(event.target as Element));
     const onButton = event.key === 'Enter' && event.target instanceof HTMLButtonElement && !event.target.classList.contains('ds-outline-item');
     if (!action || onButton || (action.edits && this.page.readonly)) return;

@@ -37,7 +37,7 @@ export class Preview {
   }
 
   /** Follows the keyboard from field to field. */
-  private async look(target: EventTarget | null): Promise<void> {
+  async look(target: EventTarget | null): Promise<void> {
     if (!(target instanceof HTMLElement) || this.element.contains(target)) return;
     const field = isExpression(target) ? target : null;
     if (field === this.field && this.element.isConnected) return;

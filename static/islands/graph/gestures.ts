@@ -64,6 +64,11 @@ export class Gestures {
     window.addEventListener('keydown', (e) => e.key === 'Escape' && (this.gesture ?? this.tapped) && (e.preventDefault(), this.cancel()), { signal, capture: true });
   }
 
+  /** Whether something is dragged now. */
+  get busy(): boolean {
+    return this.gesture !== null;
+  }
+
   private down(event: PointerEvent): void {
     this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     if (this.pointers.size > 1) return this.pinch();

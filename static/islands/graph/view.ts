@@ -54,6 +54,7 @@ export class GraphView {
   readonly edges = new EdgeLayer();
   readonly notes: NoteLayer;
 
+  private readonly gestures: Gestures;
   private readonly overview = new Overview();
   private readonly loops = el('div', { class: 'gv-loops' });
   private readonly nodes = el('div', { class: 'gv-nodes' });
@@ -99,7 +100,7 @@ export class GraphView {
     this.world.append(this.notes.element);
     this.minimap = options.minimap === false ? null : new Minimap(this.viewport);
     host.append(this.stage, toolbar(this), ...(this.minimap ? [this.minimap.element] : []));
-    new Gestures(this, this.stop.signal);
+    this.gestures = new Gestures(this, this.stop.signal);
     this.stage.addEventListener('keydown', (e) => this.onKey(e), { signal: this.stop.signal });
     this.nodes.addEventListener('focusin', (e) => this.onFocus(e), { signal: this.stop.signal });
     this.resized = new ResizeObserver(() => this.onResize());
@@ -197,6 +198,11 @@ export class GraphView {
     this.reveal(key);
     this.draw();
     this.views.get(key)?.card.focus({ preventScroll: true });
+  }
+
+  /** Whether a pointer drags something now. */
+  get busy(): boolean {
+    return this.gestures.busy;
   }
 
   get activeKey(): string | null {
