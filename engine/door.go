@@ -358,6 +358,8 @@ type ExecutionDetail struct {
 	Team        string     `json:"team"`
 	Parent      *uuid.UUID `json:"parent"`
 	OwnerWorker *string    `json:"ownerWorker"`
+	OwnerHost   string     `json:"ownerHost,omitempty"` // of the worker that drives it
+	SavedAt     *time.Time `json:"savedAt,omitempty"`   // while one does: when what it did was last stored
 	ContentHash string     `json:"contentHash"`
 	execution.Detail
 }

@@ -274,3 +274,22 @@ func TestStartsAreSharedWhenSlotsAreTaken(t *testing.T) {
 		return len(other.http.made()) > 0
 	})
 }
+
+// While a worker drives an execution everybody can see which, and how fresh what is stored is.
+func TestWhoDrivesAnExecution(t *testing.T) {
+	w := newWorld(t)
+	g := &gate{pass: make(chan struct{})}
+	w.http.answers(g.answer)
+	w.publish("chain", chain(2))
+	id := w.start("chain", nil)
+	g.pass <- struct{}{}
+	w.eventually("the second step", func() bool { return len(g.begun()) == 2 })
+	detail := w.until(id, "saved", func(d engine.ExecutionDetail) bool { return d.SavedAt != nil })
+	if detail.OwnerWorker == nil || *detail.OwnerWorker != w.Worker().String() || detail.OwnerHost == "" || detail.SavedAt.Before(*detail.StartedAt) {
+		t.Errorf("%+v", detail)
+	}
+	close(g.pass)
+	if detail := w.ends(id, "completed"); detail.SavedAt != nil || detail.OwnerHost != "" {
+		t.Errorf("after its end it is driven by %s", detail.OwnerHost)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"weftline/engine/activity"
 	"weftline/engine/execution"
+	"weftline/engine/logs"
 	"weftline/engine/queue"
 	"weftline/engine/worker"
 )
@@ -211,7 +212,7 @@ func (r *runs) failUnprepared(ctx context.Context, by uuid.UUID, l queue.Leased,
 	_, err := r.finish(ctx, by, l.Lease, execution.Result{Activity: l.Activity, Item: l.Item, Compensating: l.Compensating, Attempt: l.Attempt,
 		Worker: by.String(), StartedAt: now, EndedAt: now, Error: worker.Unprepared(cause)})
 	if err != nil {
-		r.log.Error("the failure of an attempt could not be stored", "execution", l.Execution, "activity", l.Activity, "error", err)
+		r.log.Error("the failure of an attempt could not be stored", logs.About{Worker: by.String(), Execution: l.Execution, Workflow: l.Workflow, Activity: l.Activity, Item: l.Item, Attempt: l.Attempt, Lease: l.Lease.String(), Event: "FailureLost"}.Args("error", err)...)
 	}
 }
 

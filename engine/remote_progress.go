@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"weftline/engine/logs"
 	"weftline/engine/queue"
 	"weftline/queries"
 )
@@ -74,7 +75,7 @@ func (r *runs) keepLog(ctx context.Context, lease uuid.UUID, row queries.LeasedW
 		err = r.pool.KeepLog(ctx, leased, text)
 	}
 	if err != nil {
-		r.log.Warn("lines of a log are lost", "execution", row.ExecutionID, "activity", row.Activity, "error", err)
+		r.log.Warn("lines of a log are lost", logs.About{Worker: row.WorkerID.String(), Execution: row.ExecutionID, Activity: row.Activity, Item: row.Item, Attempt: int(row.Attempt), Lease: lease.String(), Event: "LogLost"}.Args("error", err)...)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"weftline/engine/execution"
 	"weftline/engine/flow"
+	"weftline/engine/logs"
 	"weftline/engine/queue"
 	"weftline/queries"
 )
@@ -182,7 +183,7 @@ func (r *runs) endWork(ctx context.Context, who Who, lease uuid.UUID, row querie
 	}
 	answer, err := r.following(ctx, who, lease, accepted, w)
 	if err != nil { // the result is durable: what follows can be polled for
-		r.log.Warn("what follows a result could not be read", "execution", accepted.Execution, "error", err)
+		r.log.Warn("what follows a result could not be read", logs.About{Worker: w.ID.String(), Execution: accepted.Execution, Lease: lease.String(), Event: "NextMissed"}.Args("error", err)...)
 		return answer, nil
 	}
 	held := int(w.Held) - 1

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/execution"
@@ -139,6 +140,9 @@ func (r *runs) Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionD
 	if err := r.addPlaceInLine(ctx, &detail); err != nil {
 		return ExecutionDetail{}, err
 	}
+	if err := r.addOwner(ctx, &detail); err != nil {
+		return ExecutionDetail{}, err
+	}
 	if row.Incident != nil {
 		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "retry", Since: row.UpdatedAt,
 			Reason: "an internal fault keeps it from going on, it is tried again: " + *row.Incident})
@@ -179,6 +183,22 @@ func (r *runs) addPlaceInLine(ctx context.Context, detail *ExecutionDetail) erro
 		reason = fmt.Sprintf("no worker that is alive takes executions of workflow %s in the queue %s: start one that does", detail.Workflow, place.Queue)
 	}
 	detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "queue", Since: place.Since, Position: place.Place, Reason: reason})
+	return nil
+}
+
+// addOwner says who drives an execution and how fresh what is stored is.
+func (r *runs) addOwner(ctx context.Context, detail *ExecutionDetail) error {
+	if detail.OwnerWorker == nil || execution.IsTerminal(detail.Status) {
+		return nil
+	}
+	owner, err := r.q.OwnerOf(ctx, detail.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // it has just let go
+	}
+	if err != nil {
+		return fmt.Errorf("read the owner of execution %s: %w", detail.ID, err)
+	}
+	detail.OwnerHost, detail.SavedAt = owner.Hostname, &owner.SavedAt
 	return nil
 }
 

@@ -282,6 +282,26 @@ func (q *Queries) ListExecutions(ctx context.Context, arg ListExecutionsParams) 
 	return items, nil
 }
 
+const ownerOf = `-- name: OwnerOf :one
+select coalesce(w.hostname, '')::text as hostname, (
+    select h.at from history h where h.execution_id = r.execution_id order by h.first_seq desc limit 1
+)::timestamptz as saved_at
+from ready r left join workers w on w.id = r.owner where r.execution_id = $1 and r.owner is not null
+`
+
+type OwnerOfRow struct {
+	Hostname string
+	SavedAt  time.Time
+}
+
+// Who drives an execution, and when what it did was last stored.
+func (q *Queries) OwnerOf(ctx context.Context, executionID uuid.UUID) (OwnerOfRow, error) {
+	row := q.db.QueryRow(ctx, ownerOf, executionID)
+	var i OwnerOfRow
+	err := row.Scan(&i.Hostname, &i.SavedAt)
+	return i, err
+}
+
 const runnableVersion = `-- name: RunnableVersion :one
 select v.version, v.content_hash, v.text
 from workflows w

@@ -16,6 +16,8 @@ type Asking struct {
 	Session string // the session's id when a cookie said who, else ""
 	Token   string // the API token when a header said who, else ""
 
+	Certificate bool // a client certificate said who
+
 	SessionID   uuid.UUID  // the session's name in lists; zero for a token
 	Provider    string     // who vouched for the person of a session, "" in local mode
 	Proved      *time.Time // when the person of a session last proved to the provider who they are; nil = unknown

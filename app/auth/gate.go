@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"strings"
 	"time"
@@ -32,11 +33,18 @@ type Login interface {
 	Refresh(ctx context.Context, session string) error
 }
 
+// Machines knows programs by what others vouch for. engine.ErrUnknownCredential stands for what is not good.
+type Machines interface {
+	ByToken(ctx context.Context, token string) (engine.Who, error)
+	ByCertificate(ctx context.Context, certificate *x509.Certificate) (engine.Who, error)
+}
+
 // Options of a Gate.
 type Options struct {
 	Identity Identity
 	Local    *engine.Person       // who visitors of pages are in local mode, nil outside it
 	Login    Login                // nil without identity providers
+	Machines Machines             // nil when programs come with tokens of this server alone
 	Limits   engine.SessionLimits // of sessions; zero = engine.DefaultSessionLimits
 	Fresh    time.Duration        // sensitive acts need a proof of who the person is that is no older; 0 = never asked for
 }
@@ -46,6 +54,7 @@ type Gate struct {
 	identity Identity
 	local    *engine.Person
 	login    Login
+	machines Machines
 	limits   engine.SessionLimits
 	fresh    time.Duration
 	failures *Throttle
@@ -57,7 +66,7 @@ func NewGate(o Options) *Gate {
 	if o.Limits == (engine.SessionLimits{}) {
 		o.Limits = engine.DefaultSessionLimits
 	}
-	return &Gate{identity: o.Identity, local: o.Local, login: o.Login, limits: o.Limits, fresh: o.Fresh, failures: NewThrottle(guessesPerMinute, time.Minute)}
+	return &Gate{identity: o.Identity, local: o.Local, login: o.Login, machines: o.Machines, limits: o.Limits, fresh: o.Fresh, failures: NewThrottle(guessesPerMinute, time.Minute)}
 }
 
 // Read finds out who asks. A header that is there but wrong is refused, never replaced by a cookie.
@@ -87,11 +96,27 @@ func (g *Gate) read(c *fiber.Ctx) (Asking, error) {
 	if session := c.Cookies(g.cookieName()); session != "" {
 		return g.bySession(c.UserContext(), session, g.identity.Session)
 	}
+	if certificate := g.certificate(c); certificate != nil {
+		who, err := g.machines.ByCertificate(c.UserContext(), certificate)
+		return Asking{Who: who, Certificate: true}, plain(err)
+	}
 	return Asking{}, unauthenticated("send Authorization: Bearer <token>, or sign in")
+}
+
+// certificate is that of the client, verified; it counts for the API alone.
+func (g *Gate) certificate(c *fiber.Ctx) *x509.Certificate {
+	state := c.Context().TLSConnectionState()
+	if g.machines == nil || state == nil || len(state.VerifiedChains) == 0 || !strings.HasPrefix(c.Path(), "/api/") {
+		return nil
+	}
+	return state.VerifiedChains[0][0]
 }
 
 func (g *Gate) byToken(ctx context.Context, token string) (Asking, error) {
 	who, err := g.identity.Authenticate(ctx, token)
+	if g.machines != nil && errors.Is(err, engine.ErrUnknownCredential) {
+		who, err = g.machines.ByToken(ctx, token)
+	}
 	return Asking{Who: who, Token: token}, plain(err)
 }
 

@@ -203,6 +203,22 @@ func (a *application) login(addr net.Addr) *login.Service {
 		Limits: a.limits(), Grace: a.config.SessionGrace, Fresh: a.config.SessionFresh, Log: a.log})
 }
 
+// machines is nil when programs come with tokens of this server alone.
+func (a *application) machines() *login.Machines {
+	c := a.config
+	if c.WorkerIssuer == "" && c.TLS.ClientCA == "" {
+		return nil
+	}
+	return login.NewMachines(login.MachineOptions{Issuer: c.WorkerIssuer, Audience: c.WorkerAudience, Rules: c.WorkerRules, Identity: a.identity, Log: a.log})
+}
+
+func (a *application) scheme() string {
+	if a.config.TLS.Certificate != "" {
+		return "https"
+	}
+	return "http"
+}
+
 func (a *application) limits() engine.SessionLimits {
 	return engine.SessionLimits{Idle: a.config.SessionIdle, Absolute: a.config.SessionAbsolute}
 }
@@ -213,7 +229,7 @@ func (a *application) publicURL(addr net.Addr) string {
 		return a.config.PublicURL
 	}
 	_, port, _ := net.SplitHostPort(addr.String())
-	return "http://localhost:" + port
+	return a.scheme() + "://localhost:" + port
 }
 
 // server makes the web application; local is who visitors are in local mode.
@@ -223,7 +239,7 @@ func (a *application) server(local *engine.Person, addr net.Addr) *web.Server {
 	return web.New(web.Options{
 		Door: a.engine, Identity: a.identity, Vault: a.engine.Vault(), Connections: a.engine.Services(), Health: progress{a.engine}, Log: a.log, Metrics: m, PayloadMax: a.config.Limits.PayloadBytes,
 		Local: local, AnyAddress: a.config.LocalModeAnyAddress, Hosts: a.hosts(addr),
-		Login: a.login(addr), Limits: a.limits(), Fresh: a.config.SessionFresh, PublicURL: a.publicURL(addr),
+		Login: a.login(addr), Machines: a.machines(), Limits: a.limits(), Fresh: a.config.SessionFresh, PublicURL: a.publicURL(addr),
 	})
 }
 

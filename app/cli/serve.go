@@ -27,6 +27,9 @@ func serve(ctx context.Context, t Terminal, args []string) error {
 		return fmt.Errorf("cannot listen on %s; is it in use? try --addr 127.0.0.1:0: %w", c.Addr, err)
 	}
 	defer listener.Close()
+	if listener, err = secured(listener, c.TLS); err != nil {
+		return err
+	}
 	log.Debug("configuration", "settings", c.String())
 	app, err := startApplication(ctx, c, log, false)
 	if err != nil {
@@ -64,7 +67,7 @@ func (a *application) shownAddress(addr net.Addr) string {
 	if len(a.config.Providers) > 0 {
 		return a.publicURL(addr)
 	}
-	return "http://" + addr.String()
+	return a.scheme() + "://" + addr.String()
 }
 
 // drain answers open requests and tells the sockets; the engine ends after that.

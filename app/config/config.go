@@ -19,6 +19,7 @@ import (
 // comment does not say otherwise.
 type Config struct {
 	Addr                string // host:port to listen on
+	TLS                 TLS
 	LocalModeAnyAddress bool   // local mode may listen on another address than loopback
 	BootstrapToken      string // an admin token of this value is made at start
 	SecretKey           string // keys that encrypt secrets, base64, the first one encrypts; "" = see docs
@@ -47,6 +48,10 @@ type Config struct {
 	SessionFresh    time.Duration // sensitive acts need a sign-in that is no older, 0 = any age
 	SessionGrace    time.Duration // how long a session lives while its provider does not answer
 
+	WorkerIssuer   string // whose tokens programs may come with, "" = nobody's
+	WorkerAudience string // whom these tokens must be for
+	WorkerRules    []Rule // what programs may do: Role is a scope of tokens
+
 	LogFormat LogFormat
 	LogLevel  LogLevel
 }
@@ -62,6 +67,12 @@ type Worker struct {
 	Workflows   []string // that it works for; none = all
 	Queues      []string // of executions and work that it serves; none = all
 	Partitions  []int    // that it claims executions from; none = all
+}
+
+// TLS names files in PEM; none = plain HTTP.
+type TLS struct {
+	Certificate, Key string
+	ClientCA         string // certificates by which clients may prove themselves are signed by these
 }
 
 // Queue says how executions are spread.
@@ -92,7 +103,7 @@ func (c *Config) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	faults = append(faults, c.checkLogin(), c.checkAddr(), c.checkFiles())
+	faults = append(faults, c.checkLogin(), c.checkAddr(), c.checkFiles(), c.checkMachines())
 	check(c.DataDir != "" || c.DatabaseURL != "", "data-dir is empty: name a folder, or set DATABASE_URL")
 	check(c.BootstrapToken == "" || len(c.BootstrapToken) >= minTokenLength,
 		"WEFTLINE_BOOTSTRAP_TOKEN has %d characters: an admin token needs at least %d", len(c.BootstrapToken), minTokenLength)

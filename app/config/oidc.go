@@ -54,6 +54,9 @@ type file struct {
 // among them.
 var Algorithms = []string{"RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA"}
 
+// DefaultAlgorithms are accepted of an issuer that names none.
+func DefaultAlgorithms() []string { return slices.Clone(defaultAlgorithms) }
+
 var defaultAlgorithms = []string{"RS256", "ES256", "PS256", "EdDSA"}
 
 const wellKnown = "/.well-known/openid-configuration"

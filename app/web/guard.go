@@ -94,11 +94,17 @@ func (s *Server) mayEnterLocally(c *fiber.Ctx, route Route, err error) bool {
 // A request with a token in its header cannot be forged by another site.
 func (s *Server) refuseForgery(c *fiber.Ctx, route Route) error {
 	asking, known := auth.Of(c)
-	if !known || asking.Session == "" || isSafe(c.Method()) {
+	if !known || asking.Session == "" && !asking.Certificate || isSafe(c.Method()) {
 		return nil
 	}
 	if site := c.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return engine.Refuse("forbidden", "writes from another site are refused")
+	}
+	if asking.Certificate {
+		if c.Get("Sec-Fetch-Site") != "" {
+			return engine.Refuse("forbidden", "a certificate is a credential of programs, not of browsers")
+		}
+		return nil
 	}
 	given := c.Get("X-CSRF-Token")
 	if given == "" && route.Kind == Page {

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"strings"
+
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
@@ -51,6 +53,9 @@ func (p *Pages) facts(c *fiber.Ctx, id uuid.UUID) (executionview.Facts, error) {
 		ID: id.String(), Workflow: detail.Workflow, Version: detail.Version, Detail: detail.Detail,
 		Definition: version.Text, Activities: activitiesOf(version.Text), Events: events, Spans: timeline.Spans(events),
 		Selected: c.Query("activity"), Now: now(), MayOperate: May(c, auth.Run),
+	}
+	if detail.OwnerWorker != nil {
+		facts.Worker, facts.SavedAt = strings.TrimSpace(detail.OwnerHost+" "+executionview.Short(*detail.OwnerWorker)), detail.SavedAt
 	}
 	facts.Asked = p.asked(c, detail.Waits)
 	if detail.Parent != nil {

@@ -37,6 +37,7 @@ type Options struct {
 	Hosts      []string       // names that local mode answers to; empty = all
 
 	Login     *login.Service       // nil in local mode
+	Machines  *login.Machines      // nil when programs come with tokens of this server alone
 	Limits    engine.SessionLimits // zero = engine.DefaultSessionLimits
 	Fresh     time.Duration        // how old a sign-in may be for sensitive acts; 0 = any age
 	PublicURL string               // with Login: the address that browsers use
@@ -79,6 +80,9 @@ func New(o Options) *Server {
 	}
 	gate := auth.Options{Identity: o.Identity, Local: o.Local, Limits: o.Limits, Fresh: o.Fresh}
 	calling := api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Connections: o.Connections, Health: o.Health, Table: s.operations}
+	if o.Machines != nil {
+		gate.Machines = o.Machines
+	}
 	if o.Login != nil {
 		gate.Login, calling.Login = o.Login, o.Login
 	}

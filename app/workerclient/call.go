@@ -72,7 +72,13 @@ func (c *Client) call(ctx context.Context, bound time.Duration, path string, bod
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+c.token)
+	token, err := c.credential(ctx)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := c.options.HTTP.Do(request)
 	if err != nil {
@@ -93,4 +99,16 @@ func (c *Client) call(ctx context.Context, bound time.Duration, path string, bod
 		return nil
 	}
 	return json.Unmarshal(text, answer)
+}
+
+// credential is what the calls carry; "" when a certificate says who it is.
+func (c *Client) credential(ctx context.Context) (string, error) {
+	if c.options.Token == nil {
+		return c.token, nil
+	}
+	token, err := c.options.Token(ctx)
+	if err != nil {
+		return "", fmt.Errorf("get a token: %w", err)
+	}
+	return token, nil
 }

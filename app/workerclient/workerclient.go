@@ -1,6 +1,7 @@
 // Package workerclient runs tasks of worker activities in a program of your own: it registers with a Weftline
 // server, waits for work, renews leases while your handlers run and sends what they come to. It needs nothing
-// but the server's address and a token of scope worker, and imports nothing but the standard library.
+// but the server's address and a credential (a token of scope worker, one of an issuer that the server trusts, or a
+// client certificate), and imports nothing but the standard library.
 //
 //	client := workerclient.New("http://127.0.0.1:8080", os.Getenv("WEFTLINE_TOKEN"), workerclient.Options{Concurrency: 4})
 //	client.Handle("render", func(ctx context.Context, task workerclient.Task) (any, error) {
@@ -62,8 +63,11 @@ type Options struct {
 	Region, Zone string
 	Version      string        // of your program
 	Grace        time.Duration // how long handlers may finish after Run's context ended (30 s)
-	HTTP         *http.Client  // (one without a time-out; requests bound themselves)
+	HTTP         *http.Client  // (one without a time-out; requests bound themselves); its TLS may hold a client certificate
 	Log          *slog.Logger  // (slog.Default)
+
+	// Token answers the token of a call in place of the fixed one, e.g. that of an issuer, which ends soon.
+	Token func(ctx context.Context) (string, error)
 }
 
 // Client is one worker.

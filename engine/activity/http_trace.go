@@ -16,12 +16,12 @@ func trace(header http.Header, call Call) {
 		setDefault(header, "X-Correlation-Id", call.CorrelationID)
 	}
 	if execution, err := uuid.Parse(call.Execution); err == nil {
-		setDefault(header, "Traceparent", "00-"+hex.EncodeToString(execution[:])+"-"+attemptSpan(call)+"-01")
+		setDefault(header, "Traceparent", "00-"+hex.EncodeToString(execution[:])+"-"+SpanOf(call.Execution, call.Activity, call.Item, call.Attempt)+"-01")
 	}
 }
 
-// attemptSpan is the same for an attempt wherever it is computed.
-func attemptSpan(call Call) string {
-	sum := sha256.Sum256([]byte(call.Execution + "\x1f" + call.Activity + "\x1f" + call.Item + "\x1f" + strconv.Itoa(call.Attempt)))
+// SpanOf is the span of an attempt, the same wherever it is computed.
+func SpanOf(execution, activity, item string, attempt int) string {
+	sum := sha256.Sum256([]byte(execution + "\x1f" + activity + "\x1f" + item + "\x1f" + strconv.Itoa(attempt)))
 	return hex.EncodeToString(sum[:8])
 }

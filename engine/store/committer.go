@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"weftline/engine/logs"
 )
 
 // groupSize bounds the executions of one transaction: past it a commit takes longer than it saves.
@@ -111,7 +113,8 @@ func (c *committer) commitAlone(ctx context.Context, p *pending) error {
 		case !isTransient(err):
 			return fmt.Errorf("write execution %s from event %d on: %w", p.flush.Execution, p.flush.FirstSeq, err)
 		}
-		c.store.log.Warn("a write is tried again", "execution", p.flush.Execution, "error", err)
+		about := logs.About{Worker: p.flush.Owner.String(), Execution: p.flush.Execution, Workflow: p.flush.Workflow, Event: "WriteRetried"}
+		c.store.log.Warn("a write is tried again", about.Args("error", err)...)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

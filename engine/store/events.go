@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"weftline/engine/execution"
+	"weftline/engine/logs"
 	"weftline/queries"
 )
 
@@ -161,7 +162,7 @@ func (s *Store) keep(ctx context.Context, q *queries.Queries, posting Posting, p
 func (s *Store) matches(ctx context.Context, q *queries.Queries, id uuid.UUID, key execution.WaitKey, signal execution.Signal, refuse RefusePayload) (bool, error) {
 	loaded, err := s.in(q).LoadOne(ctx, id)
 	if err != nil {
-		s.log.Error("an execution that waits for an event cannot be read", "execution", id, "error", err)
+		s.log.Error("an execution that waits for an event cannot be read", logs.About{Execution: id, Event: "EventMissed"}.Args("error", err)...)
 		return false, nil
 	}
 	if refuse != nil {
@@ -171,7 +172,7 @@ func (s *Store) matches(ctx context.Context, q *queries.Queries, id uuid.UUID, k
 	}
 	ok, err := execution.Matches(loaded.Definition.Workflow, loaded.State, key, eventValue(signal))
 	if err != nil {
-		s.log.Warn("the where of a wait failed, the event does not match", "execution", id, "activity", key.Activity, "error", err)
+		s.log.Warn("the where of a wait failed, the event does not match", logs.About{Execution: id, Workflow: loaded.Definition.Name, Activity: key.Activity, Item: key.Item, Event: "EventMissed"}.Args("error", err)...)
 	}
 	return ok && err == nil, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"weftline/engine/execution"
+	"weftline/engine/logs"
 	"weftline/queries"
 )
 
@@ -286,7 +287,7 @@ func (s *Store) received(rows []queries.InboxesRow) map[uuid.UUID][]Received {
 	for _, row := range rows {
 		message, err := s.decodeMessage(row.Message)
 		if err != nil {
-			s.log.Error("a message cannot be read and is dropped", "execution", row.ExecutionID, "message", row.ID, "error", err)
+			s.log.Error("a message cannot be read and is dropped", logs.About{Execution: row.ExecutionID, Event: "MessageDropped"}.Args("message", row.ID, "error", err)...)
 		}
 		inboxes[row.ExecutionID] = append(inboxes[row.ExecutionID], Received{ID: row.ID, Message: message})
 	}

@@ -129,6 +129,7 @@ func (p *Pool) resolveMode(mode string) string {
 // Begun is told after the first flush of an execution was committed.
 func (p *Pool) Begun(l *store.Loaded, flush *store.Flush) {
 	p.committed(l, flush)
+	p.Log.Debug("an execution has begun", p.about(l).With(string(execution.WorkflowCreated)).Args()...)
 	if flush.Leave != nil {
 		p.parked(flush)
 	} else if !flush.Begin.Owned {

@@ -16,6 +16,7 @@ const (
 
 // count notes what durable events say.
 func (p *Pool) count(l *store.Loaded, events []execution.Event) {
+	p.tellEvents(l, events)
 	for _, event := range events {
 		switch event.Type {
 		case execution.ActivityRetryScheduled:

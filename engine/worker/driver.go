@@ -86,7 +86,7 @@ func (d *driver) run() {
 		errors.Is(err, store.ErrDuplicate): // a child with the same key was started just before
 		d.pool.reclaim(d.exec.ID)
 	default:
-		d.pool.incident(d.exec.ID, err)
+		d.pool.incident(d.pool.about(d.exec), err)
 	}
 }
 
@@ -205,12 +205,13 @@ func (d *driver) receiveAll() error {
 func (d *driver) receive(message execution.Message) error {
 	wf, st := d.exec.Definition.Workflow, d.exec.State
 	d.cameBack(message.Result)
+	d.pool.tellAttempt(d.exec, message.Result)
 	events, err := execution.Receive(wf, st, message, d.now())
 	if errors.Is(err, execution.ErrStale) {
 		if granted := message.PermitGranted; granted != nil && granted.At == nil {
 			d.unsaved.giveBack = append(d.unsaved.giveBack, *message.PermitGranted)
 		}
-		d.pool.Log.Debug("a message came too late and changes nothing", "execution", d.exec.ID, "reason", err)
+		d.pool.Log.Debug("a message came too late and changes nothing", d.pool.about(d.exec).With("MessageStale").Args("reason", err)...)
 		return nil
 	}
 	if err != nil {

@@ -186,6 +186,8 @@ func (p *Pool) makeAttempt(ctx context.Context, l queue.Leased) execution.Result
 	if err == nil {
 		call, err = p.CallOf(ctx, l, e)
 	}
+	about := p.aboutErrand(l, e)
+	p.Log.Debug("an attempt for another owner begins", about.With("ErrandBegan").Args()...)
 	if err != nil {
 		result.Error = Unprepared(err)
 	} else {
@@ -200,6 +202,7 @@ func (p *Pool) makeAttempt(ctx context.Context, l queue.Leased) execution.Result
 			Message: fmt.Sprintf("the worker was stopped during attempt %d", l.Attempt)}
 	}
 	result.EndedAt = p.Store.Clock.Now()
+	p.Log.Debug("an attempt for another owner has ended", about.With("ErrandEnded").Args("ms", result.EndedAt.Sub(result.StartedAt).Milliseconds())...)
 	return result
 }
 

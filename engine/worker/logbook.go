@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine/execution"
+	"weftline/engine/logs"
 	"weftline/engine/notify"
 	"weftline/engine/store"
 )
@@ -85,7 +86,7 @@ func (b *logbook) flush() {
 		return
 	}
 	if _, err := b.pool.Store.AppendLog(b.abandons, b.key, lines); err != nil {
-		b.pool.Log.Warn("lines of a log are lost", "execution", b.key.Execution, "activity", b.key.Activity, "error", err)
+		b.pool.Log.Warn("lines of a log are lost", logs.About{Worker: b.pool.name, Execution: b.key.Execution, Activity: b.key.Activity, Event: "LogLost"}.Args("error", err)...)
 		return
 	}
 	b.tell()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"weftline/engine/logs"
 	"weftline/engine/queue"
 	"weftline/engine/queue/order"
 )
@@ -124,7 +125,9 @@ func (p *Pool) takeOver(context.Context) error {
 		if len(claims) < n {
 			return nil
 		}
-		p.Log.Warn("executions of a lost worker were taken over", "count", len(claims), "worker", claims[0].LostBy)
+		for _, claim := range claims {
+			p.Log.Warn("an execution of a lost worker was taken over", logs.About{Worker: p.name, Execution: claim.Execution, Event: "LeaseExpired"}.Args("lost_by", claim.LostBy)...)
+		}
 	}
 }
 
@@ -147,7 +150,7 @@ func (p *Pool) adopt(claims []queue.Claim) {
 		return
 	}
 	for id, failure := range failures {
-		p.incident(id, failure)
+		p.incident(logs.About{Worker: p.name, Execution: id}, failure)
 	}
 	for _, l := range loaded {
 		claim := byID[l.ID]
@@ -168,15 +171,16 @@ func (p *Pool) adopt(claims []queue.Claim) {
 
 func (p *Pool) giveBack(ctx context.Context, id uuid.UUID) {
 	if err := p.Queue.GiveBack(ctx, []uuid.UUID{id}); err != nil && ctx.Err() == nil {
-		p.Log.Error("a claim could not be given back", "execution", id, "error", err)
+		p.Log.Error("a claim could not be given back", logs.About{Worker: p.name, Execution: id, Event: "ClaimKept"}.Args("error", err)...)
 	}
 }
 
 // incident makes an internal fault of one execution visible on it; it is tried again after a pause.
-func (p *Pool) incident(id uuid.UUID, fault error) {
-	p.Log.Error("an execution cannot go on because of an internal fault", "execution", id, "error", fault)
-	if err := p.Store.Incident(p.alive, id, p.id, fault); err != nil && p.alive.Err() == nil {
-		p.Log.Error("the fault could not be recorded", "execution", id, "error", err)
+func (p *Pool) incident(about logs.About, fault error) {
+	about.Event = "Incident"
+	p.Log.Error("an execution cannot go on because of an internal fault", about.Args("error", fault)...)
+	if err := p.Store.Incident(p.alive, about.Execution, p.id, fault); err != nil && p.alive.Err() == nil {
+		p.Log.Error("the fault could not be recorded", about.Args("error", err)...)
 	}
 	p.TimerSet(time.Second)
 }

@@ -25,7 +25,8 @@ type Facts struct {
 	Spans        []timeline.Span
 	Asked        map[string]string // who may decide, by id of the task waited for
 	Parent       string            // id of the parent execution, "" when there is none
-	Worker       string            // who drives it now
+	Worker       string            // host and id of who drives it now, "" when nobody does
+	SavedAt      *time.Time        // with Worker: when what it did was last stored
 	Selected     string            // activity whose details are shown; "" chooses the one that matters most
 	Now          time.Time
 	MayOperate   bool
@@ -61,10 +62,11 @@ type View struct {
 	Actions                    Actions
 }
 
-// Fact is one line of the head.
+// Fact is one line of the head. Saved goes with a Value.
 type Fact struct {
 	Label, Value, URL string
 	At                *time.Time
+	Saved             *time.Time
 }
 
 // Actions are what the person may do now.
@@ -240,6 +242,9 @@ func (b builder) facts() []Fact {
 		{Label: "Started", At: d.StartedAt},
 		{Label: "By", Value: d.StartedBy},
 	}
+	if b.Worker != "" && !state.Ended(d.Status) {
+		facts = append(facts, Fact{Label: "Running", Value: running(d.Mode) + " on worker " + b.Worker, Saved: b.SavedAt})
+	}
 	if d.FinishedAt != nil {
 		facts = append(facts, Fact{Label: "Took", Value: b.took()})
 	}
@@ -259,6 +264,14 @@ func (b builder) facts() []Fact {
 		facts = append(facts, Fact{Label: "Started by execution", Value: Short(b.Parent), URL: "/executions/" + b.Parent})
 	}
 	return facts
+}
+
+// running says whether a worker goes on by itself from step to step, which it does in the local modes.
+func running(mode string) string {
+	if mode == "server" {
+		return "step by step"
+	}
+	return "locally"
 }
 
 func (b builder) actions() Actions {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"weftline/engine/execution"
+	"weftline/views/ui"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -111,5 +112,30 @@ func TestHooksShowHowTheyWent(t *testing.T) {
 	f.Selected = "tidy"
 	if v = Build(f); v.Detail.Took != "1 s" || v.Detail.Look.Word != "Completed" {
 		t.Errorf("details: %+v", v.Detail)
+	}
+}
+
+func TestWhoRunsItAndHowFreshWhatIsStoredIs(t *testing.T) {
+	saved := start.Add(60*time.Second - 30*time.Millisecond)
+	f := facts("running")
+	f.Detail.Mode, f.Worker, f.SavedAt = "local_sync", "host-1 12345678", &saved
+	find := func(v View) *Fact {
+		for _, fact := range v.Facts {
+			if fact.Label == "Running" {
+				return &fact
+			}
+		}
+		return nil
+	}
+	if fact := find(Build(f)); fact == nil || fact.Value != "locally on worker host-1 12345678" || ui.AgoPrecisely(*fact.Saved, f.Now) != "30 ms ago" {
+		t.Errorf("%+v", fact)
+	}
+	f.Detail.Mode = "server"
+	if fact := find(Build(f)); fact == nil || !strings.HasPrefix(fact.Value, "step by step on worker") {
+		t.Errorf("%+v", fact)
+	}
+	f.Detail.Status = "completed"
+	if fact := find(Build(f)); fact != nil {
+		t.Errorf("an ended one still runs: %+v", fact)
 	}
 }

@@ -86,6 +86,14 @@ func Ago(t, now time.Time) string {
 	}
 }
 
+// AgoPrecisely is Ago with milliseconds for what was a moment ago: "30 ms ago", "2.4 s ago".
+func AgoPrecisely(t, now time.Time) string {
+	if d := now.Sub(t); d >= time.Minute {
+		return Ago(t, now)
+	}
+	return Duration(max(0, now.Sub(t))) + " ago"
+}
+
 // rough is a duration in its largest unit.
 func rough(d time.Duration) string {
 	switch {

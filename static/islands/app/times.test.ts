@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, duration } from './times';
+import { ago, agoPrecisely, duration } from './times';
 
 test('distances read as the server writes them', () => {
   const now = Date.UTC(2026, 2, 1, 12);
@@ -9,6 +9,7 @@ test('distances read as the server writes them', () => {
     [30 * 3_600_000, '30 h ago'], [72 * 3_600_000, '3 days ago'],
   ];
   for (const [ms, want] of cases) assert.equal(ago(now - ms, now), want);
+  assert.deepEqual([30, 2_400, 180_000, -5].map((ms) => agoPrecisely(now - ms, now)), ['30 ms ago', '2.4 s ago', '3 min ago', '0 ms ago']);
 });
 
 test('lengths read as the server writes them', () => {

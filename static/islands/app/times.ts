@@ -9,6 +9,11 @@ export function ago(at: number, now: number): string {
   return ms < 0 ? `in ${rough(-ms)}` : `${rough(ms)} ago`;
 }
 
+/** The same with milliseconds for what was a moment ago, as the server's AgoPrecisely. */
+export function agoPrecisely(at: number, now: number): string {
+  return now - at < 60_000 ? `${duration(now - at)} ago` : ago(at, now);
+}
+
 export function rough(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 60) return `${Math.round(seconds)} s`;
@@ -47,7 +52,8 @@ export function freshTimes(): void {
 function tick(): void {
   const now = Date.now() + liveClient().clockOffset;
   for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-relative]')) {
-    const text = ago(Date.parse(time.dateTime), now);
+    const words = time.dataset.relative === 'precise' ? agoPrecisely : ago;
+    const text = words(Date.parse(time.dateTime), now);
     if (time.textContent !== text) time.textContent = text;
   }
 }
