@@ -1,6 +1,7 @@
 package web
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,5 +62,31 @@ func TestHSTSOnlyWithTLS(t *testing.T) {
 		if got := ask(t, server, request{"GET", "/healthz", "", nil}).Header.Get("Strict-Transport-Security"); (got != "") != want {
 			t.Errorf("%s: %q", address, got)
 		}
+	}
+}
+
+// Pages neither talk to other windows nor use plug-ins: no message, opener or embedded object is in what browsers
+// load.
+func TestNoPageTalksToOtherWindows(t *testing.T) {
+	forbidden := regexp.MustCompile(`postMessage|(?:^|[^.\w]|window\.)addEventListener\(\s*['"]message['"]|window\.opener|<(object|embed|applet)\b`)
+	looked := 0
+	for _, folder := range []string{"../../static/islands", "../../views"} {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".templ") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if at := forbidden.Find(text); at != nil {
+				t.Errorf("%s has %s", path, at)
+			}
+			looked++
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if looked < 100 {
+		t.Errorf("only %d files were looked at", looked)
 	}
 }

@@ -70,7 +70,12 @@ func (s *Server) admit(c *fiber.Ctx, route Route) error {
 	if err != nil {
 		return err
 	}
-	if wait := s.requests.Count(asking.TeamName + "/" + asking.User); wait > 0 {
+	key := asking.TeamName + "/" + asking.User
+	wait := s.requests.Count(key)
+	if wait == 0 && route.Costly {
+		wait = s.costly.Count(key)
+	}
+	if wait > 0 {
 		return &engine.Error{Code: "rate_limited", Message: "too many requests of one user",
 			RetryAfterSeconds: int(wait.Seconds()) + 1}
 	}

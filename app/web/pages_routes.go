@@ -25,7 +25,7 @@ func (p *Pages) Routes() []Route {
 		{Method: post, Path: "/workflows/:name/versions/:version/restore", Needs: auth.Author, Handle: p.restore},
 		{Method: get, Path: "/workflows/:name/diff", Needs: auth.Read, Handle: p.compare},
 		{Method: get, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: p.tests},
-		{Method: post, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: p.runTests},
+		{Method: post, Path: "/workflows/:name/tests", Needs: auth.Read, Costly: true, Handle: p.runTests},
 		{Method: get, Path: "/workflows/:name/run", Needs: auth.Read, Handle: p.runForm},
 		{Method: post, Path: "/workflows/:name/run", Needs: auth.Run, Handle: p.run, MaxBody: formMax},
 

@@ -23,7 +23,8 @@ type Route struct {
 	Kind         Kind
 	Needs        auth.Right // auth.Public: nobody is asked
 	Handle       fiber.Handler
-	MaxBody      int // bytes; 0 = one payload and its envelope
+	MaxBody      int  // bytes; 0 = one payload and its envelope
+	Costly       bool // computes a lot for one request: each user may ask less often
 
 	// What the API document says; pages leave it empty.
 	Says    string

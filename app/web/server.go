@@ -4,6 +4,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -42,6 +43,8 @@ type Options struct {
 	Fresh     time.Duration        // how old a sign-in may be for sensitive acts; 0 = any age
 	PublicURL string               // with Login: the address that browsers use
 
+	Arrival time.Duration // how long a request may take to arrive; 0 = a minute
+
 	Mounts []Route // routes of built-in extras, such as the demo server
 }
 
@@ -65,18 +68,22 @@ type Server struct {
 	hosts      []string
 	payloadMax int
 	requests   *auth.Throttle
+	costly     *auth.Throttle // of those, what computes a lot
 	draining   atomic.Bool
 }
 
 // requestsPerMinute of one user; far above what a person or a well-behaved program needs.
 const requestsPerMinute = 600_000
 
+// costlyPerMinute plans and runs of tests of one user: the designer asks for less while somebody types.
+const costlyPerMinute = 300
+
 // New puts the application together; Listen starts it.
 func New(o Options) *Server {
 	s := &Server{
 		log: o.Log, metrics: o.Metrics, hosts: o.Hosts, payloadMax: o.PayloadMax,
 		pages:    &Pages{Door: o.Door, Tokens: o.Identity, Members: o.Identity, Vault: o.Vault, Connections: o.Connections, Audit: o.Identity, Login: o.Login, attempts: auth.NewThrottle(attemptsMinute, time.Minute)},
-		requests: auth.NewThrottle(requestsPerMinute, time.Minute),
+		requests: auth.NewThrottle(requestsPerMinute, time.Minute), costly: auth.NewThrottle(costlyPerMinute, time.Minute),
 	}
 	gate := auth.Options{Identity: o.Identity, Local: o.Local, Limits: o.Limits, Fresh: o.Fresh}
 	calling := api.Options{Door: o.Door, Identity: o.Identity, Vault: o.Vault, Connections: o.Connections, Health: o.Health, Table: s.operations}
@@ -99,7 +106,7 @@ func New(o Options) *Server {
 		StrictRouting:     true,
 		UnescapePath:      true,
 		StreamRequestBody: true, DisablePreParseMultipartForm: true, // see readBody
-		ReadTimeout: 60 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
+		ReadTimeout: cmp.Or(o.Arrival, time.Minute), WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
 		ReadBufferSize: 16 << 10, // bytes of request headers
 	})
 	s.app.Server().KeepHijackedConns = true // sockets are the hub's own, see package live
