@@ -2,7 +2,12 @@
 // its place without scripts. It must not know how a definition is drawn.
 package designer
 
-import "strconv"
+import (
+	"encoding/json"
+	"strconv"
+
+	"weftline/engine/flow"
+)
 
 // View is the page.
 type View struct {
@@ -24,10 +29,26 @@ type data struct {
 	PublishedText    *string `json:"publishedText"`
 	PublishedVersion *int    `json:"publishedVersion"`
 	Layout           *string `json:"layout"` // always in the text itself
+	// What the text says, so that it is drawn before anything that can read texts has arrived; nil when the text
+	// cannot be read.
+	Drawing *drawing `json:"drawing"`
+}
+
+type drawing struct {
+	Workflow json.RawMessage `json:"workflow"`
+	Layout   json.RawMessage `json:"layout"`
 }
 
 func (v View) data() data {
-	return data{Name: v.Name, Text: v.Text, ETag: v.ETag, PublishedText: v.PublishedText, PublishedVersion: v.PublishedVersion}
+	d := data{Name: v.Name, Text: v.Text, ETag: v.ETag, PublishedText: v.PublishedText, PublishedVersion: v.PublishedVersion}
+	text := v.Text
+	if text == "" && v.PublishedText != nil {
+		text = *v.PublishedText
+	}
+	if workflow, layout := flow.Drawing([]byte(text)); workflow != nil {
+		d.Drawing = &drawing{Workflow: workflow, Layout: layout}
+	}
+	return d
 }
 
 func (v View) etag() string {

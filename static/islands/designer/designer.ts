@@ -1,9 +1,10 @@
 // The designer: one session, shown as canvas, form, outline and YAML, saved as it
 // changes. This file puts the parts together and in their places.
 
-import { graphFromText, positionsOf } from '../graph/from-text';
+import { positionsOf } from '../graph/documents';
+import { graphFromText } from '../graph/from-text';
 import { closed, isRecord, type GraphNode, type Path } from '../graph/model';
-import { GraphView } from '../graph/view';
+import type { GraphView } from '../graph/view';
 import { actionFor } from './actions';
 import { Authoring } from './authoring';
 import { copyText, paste } from './clipboard';
@@ -12,12 +13,13 @@ import { remove } from './commands';
 import { Draft } from './draft';
 import { changeBetween } from './edit';
 import { Form } from './form';
-import { build, codePlaces, type CodePlace, type Parts } from './frame';
+import { furnish, type Parts } from './frame';
 import { merge } from './merge';
 import { Outline } from './outline';
 import { Pins } from './pins';
 import { Presence } from './presence';
 import { badgesOf, countWords, nodeOf, problemList, problemsFrom, type Problem } from './problems';
+import { codePlaces, type CodePlace, type Regions } from './regions';
 import { Autosave, type Conflict } from './save';
 import { Server, type Checked } from './server';
 import { Session } from './session';
@@ -37,6 +39,9 @@ export interface DesignerData {
 
 export interface Page {
   host: HTMLElement;
+  regions: Regions;
+  /** The canvas; it may have been worked with before the rest was there. */
+  view: GraphView;
   team: string;
   readonly: boolean;
   /** Where the save state is written; outside the designer's own element. */
@@ -74,11 +79,9 @@ export class Designer {
     this.server = new Server(data.name);
     this.pins = new Pins(`weftline:pins:${page.team}:${data.name}`);
     this.form.element.addEventListener('focusin', (e) => this.preview(e.target), { once: true });
-    this.parts = build(this, this.form.element, this.outline.element);
-    page.host.replaceChildren(...this.parts.all);
-    page.host.classList.add('ds');
-    page.host.dataset.pane = 'canvas';
-    page.host.dataset.code = rememberedPlace();
+    this.view = page.view;
+    this.authoring.view = this.view;
+    this.parts = furnish(this, page.regions, this.form.element, this.outline.element);
     this.speaker = new Speaker(page.host);
     this.save = new Autosave(this.server, {
       text: () => this.session.text,
@@ -87,15 +90,8 @@ export class Designer {
       conflict: (conflict) => void this.showConflict(conflict),
       merge: (text) => this.takeMerged(text),
     }, `weftline:draft:${page.team}:${data.name}`, data.text, data.etag);
-    this.view = new GraphView(this.parts.canvas, {
-      mode: 'edit',
-      label: `Graph of ${data.name}. Arrow keys walk along the edges, A adds, question mark shows all keys.`,
-      onSelect: (keys) => this.session.select(keys),
-      onOpen: () => this.openForm(),
-      ...(page.readonly ? {} : { edit: this.authoring, notes: this.authoring.notes }),
-    });
-    this.authoring.view = this.view;
     this.authoring.onMenu = (key, at) => this.openMenu(key, at);
+    this.session.select(this.view.selection.filter((key) => this.session.node(key)));
     this.listen();
     this.redraw();
     this.placeCode(this.codePlace);
@@ -399,6 +395,18 @@ export class Designer {
     if (!this.onCanvas(document.activeElement) || keys.length === 0 || !getSelection()?.isCollapsed) return;
     event.preventDefault();
     event.clipboardData?.setData('text/plain', copyText(new Draft(this.session.text), keys));
+    this.copied(keys, cut);
+  }
+
+  /** Copies or cuts the selection after the browser's own moment for it has passed. */
+  copySelection(cut: boolean): void {
+    const keys = this.session.selection;
+    if (keys.length === 0) return;
+    void navigator.clipboard?.writeText(copyText(new Draft(this.session.text), keys));
+    this.copied(keys, cut);
+  }
+
+  private copied(keys: readonly string[], cut: boolean): void {
     if (cut) this.session.run(remove(keys));
     else this.session.say(keys.length === 1 ? `Copied ${keys[0]}` : `Copied ${keys.length} activities`);
   }
@@ -410,24 +418,10 @@ export class Designer {
   }
 }
 
-function rememberedPlace(): CodePlace {
-  const kept = readSetting('weftline:code') as CodePlace | null;
-  if (kept && codePlaces.includes(kept)) return kept;
-  return innerWidth < 760 ? 'off' : 'below';
-}
-
 function remember(place: CodePlace): void {
   try {
     localStorage.setItem('weftline:code', place);
   } catch {
     // Without storage the place is not remembered.
-  }
-}
-
-function readSetting(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
   }
 }

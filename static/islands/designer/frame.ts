@@ -1,16 +1,13 @@
-// The designer's frame: bar, tabs, palette, canvas, YAML, problems and details in
-// their places. Everything that acts is a button; what it does is the designer's.
+// What stands in the designer's regions: bar, tabs, palette, YAML, problems and
+// details. Everything that acts is a button; what it does is the designer's.
 
 import { el } from '../graph/dom';
 import { icon } from '../graph/icons';
 import type { Designer } from './designer';
 import { palette } from './palette';
-
-export type CodePlace = 'below' | 'beside' | 'off';
-export const codePlaces: readonly CodePlace[] = ['below', 'beside', 'off'];
+import type { CodePlace, Regions } from './regions';
 
 export interface Parts {
-  all: HTMLElement[];
   canvas: HTMLElement;
   palette: HTMLElement;
   outline: HTMLElement;
@@ -30,8 +27,8 @@ export interface Parts {
   tabs: HTMLElement[];
 }
 
-/** Makes the elements; the first ones in `all` are the frame itself, in order. */
-export function build(d: Designer, form: HTMLElement, outlineList: HTMLElement): Parts {
+/** Fills the regions. */
+export function furnish(d: Designer, regions: Regions, form: HTMLElement, outlineList: HTMLElement): Parts {
   const tool = (label: string, keys: string, path: string, act: () => void) =>
     el('button', { type: 'button', class: 'ds-tool', 'aria-label': label, title: `${label} (${keys})`, onclick: act }, icon(path));
   const undo = tool('Undo', 'Ctrl+Z', 'M5 3 2.5 5.5 5 8M2.5 5.5H10a3.5 3.5 0 0 1 0 7H6', () => d.session.undo());
@@ -43,7 +40,7 @@ export function build(d: Designer, form: HTMLElement, outlineList: HTMLElement):
   const problemsButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-problem-count', 'aria-expanded': 'false', 'aria-controls': 'ds-problems', title: 'Problems (P)', onclick: () => d.toggleProblems() }, 'Checking …');
   const state = el('span', { class: 'ds-state', role: 'status' });
   const people = el('ul', { class: 'ds-people', hidden: true });
-  const bar = el('div', { class: 'ds-bar', role: 'toolbar', 'aria-label': 'Designer' },
+  regions.bar.replaceChildren(
     undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), people, state,
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Plan the path with pinned data, without effects (R)', onclick: () => void d.tryOut() }, 'Try out'),
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
@@ -52,25 +49,24 @@ export function build(d: Designer, form: HTMLElement, outlineList: HTMLElement):
 
   const tabs = [['canvas', 'Canvas'], ['details', 'Details'], ['code', 'YAML'], ['outline', 'Outline']].map(([name, words]) =>
     el('button', { type: 'button', role: 'tab', class: 'ds-tab', 'data-tab': name, 'aria-selected': String(name === 'canvas'), onclick: () => (name === 'outline' ? d.toggleOutline() : d.showPane(name!)) }, words));
-  const side = d.session.readonly ? el('aside', { hidden: true }) : palette({
+  const side = d.session.readonly ? regions.side : palette({
     add: (type) => d.authoring.addFromPalette(type),
     dragged: (_, x, y) => d.authoring.hoverFromPalette(x, y),
     dropped: (type, x, y) => (d.view.hint(null), d.authoring.dropFromPalette(type, x, y)),
     cancelled: () => d.view.hint(null),
   });
-  const outline = el('aside', { class: 'ds-side', 'aria-label': 'Outline', hidden: true }, outlineList);
   const empty = el('div', { class: 'ds-empty' }, el('p', {}, el('strong', {}, 'Nothing here yet')),
     el('p', {}, d.session.readonly ? 'This workflow has no activities.' : 'Drag an activity here, click one on the left, or press A.'));
   const stale = el('p', { class: 'ds-stale', role: 'status', hidden: true });
-  const canvas = el('section', { class: 'ds-canvas', 'aria-label': 'Canvas' }, empty, stale);
-  const code = el('section', { class: 'ds-text', 'aria-label': 'YAML' });
   const problemBody = el('div', {});
-  const problems = el('section', { class: 'ds-problem-panel', id: 'ds-problems', 'aria-label': 'Problems', hidden: true }, problemBody);
-  const notices = el('div', { class: 'ds-notices' });
-  const details = el('aside', { class: 'ds-details', 'aria-label': 'Details' }, form);
-  const work = el('div', { class: 'ds-work' }, side, outline, el('div', { class: 'ds-middle' }, canvas, problems, code), details);
+  const { canvas, code, problems, notices, outline } = regions;
+  regions.tabs.replaceChildren(...tabs);
+  if (side !== regions.side) regions.side.replaceWith(side);
+  outline.replaceChildren(outlineList);
+  canvas.prepend(empty, stale);
+  problems.replaceChildren(problemBody);
+  regions.details.replaceChildren(form);
   return {
-    all: [bar, el('div', { class: 'ds-tabs', role: 'tablist', 'aria-label': 'Panes' }, ...tabs), notices, work],
     canvas, palette: side, outline, outlineButton, code, codeChoice, problems, problemList: problemBody, problemsButton, undo, redo, empty, stale, state, people, notices, tabs,
   };
 }

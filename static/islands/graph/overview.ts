@@ -5,11 +5,15 @@
 import { el } from './dom';
 import type { Box, Layout } from './layout';
 import type { Graph } from './model';
-import { intersects } from './viewport';
-import type { Viewport } from './viewport';
+import { headHeight, nodeWidth } from './metrics';
+import { detailZoom, intersects, type Viewport } from './viewport';
 
-/** From how many nodes on, a far view is one drawing. */
+const nameInset = 16;
+
+/** With more nodes in sight than this, a view from far away is one drawing. */
 export const manyNodes = 150;
+/** With more than this, every view is: as elements, they and their edges would be too many. */
+export const mostNodes = 300;
 
 /** How one node looks from far away. */
 export interface FarLook {
@@ -21,6 +25,8 @@ export interface FarLook {
 export class Overview {
   readonly element = el('canvas', { class: 'gv-overview', 'aria-hidden': 'true', hidden: true });
   private readonly colours = new Map<string, string>();
+  /** Names as far as they fit, by name. */
+  private readonly fitted = new Map<string, string>();
   private theme = '';
 
   show(shown: boolean): void {
@@ -41,6 +47,28 @@ export class Overview {
     pen.setTransform(ratio * viewport.zoom, 0, 0, ratio * viewport.zoom, ratio * viewport.x, ratio * viewport.y);
     this.edges(pen, graph, layout, edgeTone, 1 / viewport.zoom);
     this.nodes(pen, graph, layout, seen, look, 1 / viewport.zoom);
+    if (viewport.zoom >= detailZoom) this.names(pen, graph, layout, seen);
+  }
+
+  /** As on a card, on one line. */
+  private names(pen: CanvasRenderingContext2D, graph: Graph, layout: Layout, seen: Box): void {
+    pen.font = `600 13px ${getComputedStyle(this.element).fontFamily}`;
+    pen.fillStyle = this.colour('--ink');
+    pen.textBaseline = 'middle';
+    for (const node of graph.nodes) {
+      const box = layout.boxes.get(node.key)!;
+      if (intersects(seen, box)) pen.fillText(this.fit(pen, node.name), box.x + nameInset, box.y + headHeight / 2);
+    }
+  }
+
+  private fit(pen: CanvasRenderingContext2D, name: string): string {
+    let words = this.fitted.get(name);
+    if (words === undefined) {
+      words = name;
+      while (words.length > 1 && pen.measureText(words).width > nodeWidth - 2 * nameInset) words = `${words.slice(0, -2).trimEnd()}…`;
+      this.fitted.set(name, words);
+    }
+    return words;
   }
 
   private edges(pen: CanvasRenderingContext2D, graph: Graph, layout: Layout, edgeTone: (key: string, from: string, to: string) => string, pixel: number): void {

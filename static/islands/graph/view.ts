@@ -14,7 +14,7 @@ import { NoteLayer, type Note, type NoteHooks } from './notes';
 import { emptyGraph, type Graph, type GraphNode, type Positions } from './model';
 import { stateLook } from './icons';
 import { NodeView, type Badge, type DiffKind, type NodeState } from './node-view';
-import { manyNodes, Overview, type FarLook } from './overview';
+import { manyNodes, mostNodes, Overview, type FarLook } from './overview';
 import { toolbar } from './toolbar';
 import { contains, detailZoom, grow, intersects, Viewport } from './viewport';
 import { readingOrder, walk, type Direction } from './walk';
@@ -381,7 +381,7 @@ export class GraphView {
     this.overview.show(false);
     if (this.culled && contains(this.culled, seen)) return this.dressStale();
     this.stale = new Set();
-    const near = grow(seen, seen.w * margin, seen.h * margin);
+    const near = this.nearBy(seen);
     const all = this.graph.nodes.length <= manyNodes && contains(near, grow(this.layout.bounds, -this.layout.bounds.w * 0.2, -this.layout.bounds.h * 0.2));
     this.culled = all ? grow(near, 1e6, 1e6) : near;
     this.drawNodes(near, all);
@@ -418,12 +418,22 @@ export class GraphView {
     this.mapping = window.setTimeout(() => this.minimap?.draw(this.graph, this.layout, this.states), mapAfter);
   }
 
-  /** So far away that words cannot be read, and so much in sight that elements would be too many. */
-  private isFar(seen: Box): boolean {
-    if (this.viewport.zoom >= detailZoom || this.graph.nodes.length <= manyNodes) return false;
-    let inSight = 0;
-    for (const box of this.layout.boxes.values()) if (intersects(seen, box) && ++inSight > manyNodes) return true;
+  /** What is seen and some of what is around it, but not more nodes than elements are good for. */
+  private nearBy(seen: Box): Box {
+    const shares = [margin, margin / 3, 0];
+    return shares.map((share) => grow(seen, seen.w * share, seen.h * share)).find((box) => !this.holdsMore(box, mostNodes)) ?? seen;
+  }
+
+  private holdsMore(area: Box, limit: number): boolean {
+    if (this.graph.nodes.length <= limit) return false;
+    let count = 0;
+    for (const box of this.layout.boxes.values()) if (intersects(area, box) && ++count > limit) return true;
     return false;
+  }
+
+  /** So much in sight that elements would be too many; from far away, where words cannot be read, sooner. */
+  private isFar(seen: Box): boolean {
+    return this.holdsMore(seen, this.viewport.zoom < detailZoom ? manyNodes : mostNodes);
   }
 
   get far(): boolean {
