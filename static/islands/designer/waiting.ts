@@ -15,6 +15,8 @@ export class Waiting {
   /** `wanted` is told with each thing that waits. */
   constructor(private readonly host: HTMLElement, private readonly wanted: () => void) {
     const signal = this.stop.signal;
+    // Once something waits, the keys after it are meant for what it leads to, and wait as well.
+    document.addEventListener('keydown', (e) => this.kept.length > 0 && this.keepKey(e), { signal, capture: true });
     document.addEventListener('keydown', (e) => this.keepKey(e), { signal });
     document.addEventListener('copy', (e) => this.keepCopy(e), { signal });
     document.addEventListener('cut', (e) => this.keepCopy(e), { signal });
@@ -64,11 +66,13 @@ export class Waiting {
 
   private keepKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || !this.here(event) || event.isComposing || passing.test(event.key)) return;
-    if (event.target instanceof HTMLButtonElement && /^(Enter| )$/.test(event.key)) return; // it clicks
+    const clicks = this.kept.length === 0 && event.target instanceof HTMLButtonElement && /^(Enter| )$/.test(event.key);
+    if (clicks) return;
     const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
     const command = ctrlKey || metaKey;
     if (command && browsers.test(key)) return;
     event.preventDefault();
+    event.stopPropagation();
     this.do(() => press({ key, code, ctrlKey, metaKey, altKey, shiftKey, bubbles: true, cancelable: true }));
   }
 
