@@ -65,7 +65,7 @@ test("60 KB of scripts make a canvas that can be worked on; what is done before 
   expect(draft).toMatch(/id: wait\n\s+type: wait\n\s+needs: \[two\]/);
 });
 
-test("an editor that does not come is said, and the next key asks for it again", async ({ page }) => {
+test("an editor that does not come is said, and the canvas stays", async ({ page }) => {
   const name = await saveDraft(page, two);
   const later = await laterScripts(page, name);
   await page.route((url) => later.has(url.pathname), (route) => route.abort());
@@ -76,6 +76,8 @@ test("an editor that does not come is said, and the next key asks for it again",
 
 test("1,000 activities: at no zoom are there more than 8,000 elements", async ({ page }) => {
   test.slow();
+  await page.setViewportSize({ width: 2560, height: 1440 });
+  await page.addInitScript(() => localStorage.setItem("weftline:code", "off"));
   // Dense: columns of many short cards, each edge to the next column.
   const rows = 40;
   const list = Array.from({ length: 1000 }, (_, i) => {
