@@ -94,6 +94,8 @@ type Runs interface {
 	Resume(ctx context.Context, who Who, id uuid.UUID) error
 	Retry(ctx context.Context, who Who, id uuid.UUID, request execution.Retry) error
 	Compensate(ctx context.Context, who Who, id uuid.UUID) error
+	// Release lets a quarantined execution be driven again; conflict when it is not quarantined.
+	Release(ctx context.Context, who Who, id uuid.UUID, note string) error
 	Signal(ctx context.Context, who Who, id uuid.UUID, name string, payload any, signalID string) error
 	PostEvent(ctx context.Context, who Who, event PostedEvent) (PostedResult, error)
 	// Replay folds an exported history without effects.
@@ -352,16 +354,24 @@ type WaitSummary struct {
 // ExecutionDetail is the snapshot of one execution in the shape of the API. Its run part comes from the
 // pure core (execution.Detail), the rest from the row.
 type ExecutionDetail struct {
-	ID          uuid.UUID  `json:"id"`
-	Workflow    string     `json:"workflow"`
-	Version     int        `json:"version"`
-	Team        string     `json:"team"`
-	Parent      *uuid.UUID `json:"parent"`
-	OwnerWorker *string    `json:"ownerWorker"`
-	OwnerHost   string     `json:"ownerHost,omitempty"` // of the worker that drives it
-	SavedAt     *time.Time `json:"savedAt,omitempty"`   // while one does: when what it did was last stored
-	ContentHash string     `json:"contentHash"`
+	ID          uuid.UUID   `json:"id"`
+	Workflow    string      `json:"workflow"`
+	Version     int         `json:"version"`
+	Team        string      `json:"team"`
+	Parent      *uuid.UUID  `json:"parent"`
+	OwnerWorker *string     `json:"ownerWorker"`
+	OwnerHost   string      `json:"ownerHost,omitempty"` // of the worker that drives it
+	SavedAt     *time.Time  `json:"savedAt,omitempty"`   // while one does: when what it did was last stored
+	ContentHash string      `json:"contentHash"`
+	Quarantine  *Quarantine `json:"quarantine,omitempty"`
 	execution.Detail
+}
+
+// Quarantine says that nobody drives an execution until a person releases it, since it brought down the processes
+// that did.
+type Quarantine struct {
+	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"`
 }
 
 // EventPage is a part of a history.

@@ -31,31 +31,32 @@ import (
 
 // Options of an engine; zero values are the defaults in parentheses.
 type Options struct {
-	DatabaseURL  string             // of a migrated database
-	Partitions   int                // fixed for the life of the database (32)
-	Concurrency  int                // activity attempts at one time (16)
-	Committers   int                // connections that flush in parallel (4)
-	Connections  int                // most connections of the pool (Committers + 8)
-	Mode         string             // what the execution mode default means (local_sync)
-	Scheduling   string             // policy of package order (tenant_aware)
-	Balance      string             // policy of package balance (least_loaded)
-	Backpressure PressureLimits     // when starts are held back (never)
-	PayloadLimit int                // bytes of an input, signal or event (1 MiB)
-	OutputLimit  int                // bytes of an activity's output (16 MiB)
-	FileLimit    int                // bytes of a file (64 MiB)
-	ItemLimit    int                // items of a for_each (10,000)
-	Grace        time.Duration      // how long Close lets running activities finish (20 s)
-	Activities   *activity.Registry // kinds that this process runs; emit is added
-	SecretKeys   [][]byte           // of 32 bytes: the first encrypts secrets, all decrypt; none = no secrets
-	Version      string             // of the program, shown in the worker registry
-	Region, Zone string
-	Labels       map[string]string
-	Teams        []string // teams that the worker works for, by their names (all)
-	Workflows    []string // workflows that it works for (all)
-	Queues       []string // queues of executions and of work that it serves (all)
-	Serves       []int    // partitions that the worker claims executions from (all)
-	KeepsWork    bool     // attempts that wait for a slot are not offered to other workers
-	Log          *slog.Logger
+	DatabaseURL     string             // of a migrated database
+	Partitions      int                // fixed for the life of the database (32)
+	Concurrency     int                // activity attempts at one time (16)
+	Committers      int                // connections that flush in parallel (4)
+	Connections     int                // most connections of the pool (Committers + 8)
+	Mode            string             // what the execution mode default means (local_sync)
+	Scheduling      string             // policy of package order (tenant_aware)
+	Balance         string             // policy of package balance (least_loaded)
+	Backpressure    PressureLimits     // when starts are held back (never)
+	PayloadLimit    int                // bytes of an input, signal or event (1 MiB)
+	OutputLimit     int                // bytes of an activity's output (16 MiB)
+	FileLimit       int                // bytes of a file (64 MiB)
+	ItemLimit       int                // items of a for_each (10,000)
+	QuarantineAfter int                // crashes of its process in a row after which an execution is set aside (5)
+	Grace           time.Duration      // how long Close lets running activities finish (20 s)
+	Activities      *activity.Registry // kinds that this process runs; emit is added
+	SecretKeys      [][]byte           // of 32 bytes: the first encrypts secrets, all decrypt; none = no secrets
+	Version         string             // of the program, shown in the worker registry
+	Region, Zone    string
+	Labels          map[string]string
+	Teams           []string // teams that the worker works for, by their names (all)
+	Workflows       []string // workflows that it works for (all)
+	Queues          []string // queues of executions and of work that it serves (all)
+	Serves          []int    // partitions that the worker claims executions from (all)
+	KeepsWork       bool     // attempts that wait for a slot are not offered to other workers
+	Log             *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
@@ -70,6 +71,7 @@ func (o Options) withDefaults() Options {
 	o.OutputLimit = orDefault(o.OutputLimit, 16<<20)
 	o.FileLimit = orDefault(o.FileLimit, 64<<20)
 	o.ItemLimit = orDefault(o.ItemLimit, execution.DefaultItems)
+	o.QuarantineAfter = orDefault(o.QuarantineAfter, 5)
 	o.Grace = orDefault(o.Grace, 20*time.Second)
 	o.Log = orDefault(o.Log, slog.Default())
 	o.Activities = orDefault(o.Activities, activity.NewRegistry())
@@ -177,7 +179,7 @@ func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Poli
 	q, works := queue.New(e.db, id, e.options.serving(), line, share), queue.NewWorks(e.db)
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
-		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Shares: !e.options.KeepsWork, Grace: e.options.Grace, Log: e.options.Log,
+		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Shares: !e.options.KeepsWork, QuarantineAfter: e.options.QuarantineAfter, Grace: e.options.Grace, Log: e.options.Log,
 		Figures:  e.figures,
 		Secrets:  e.vault.valuesFor,
 		Permit:   e.permit,

@@ -29,6 +29,16 @@ type replica struct {
 	Database, Log string
 	Name, Region  string
 	Connections   int // of its pool; 0 = as many as usual
+	Quarantine    int // crashes in a row; 0 = as many as usual
+}
+
+// deadly is the address at which an activity takes its process down, as long as isHarmless does not hold.
+const deadly = "http://deadly"
+
+// isHarmless reports whether the cause of death was put right.
+func isHarmless(log string) bool {
+	_, err := os.Stat(log + ".harmless")
+	return err == nil
 }
 
 func TestMain(m *testing.M) {
@@ -63,6 +73,9 @@ func (r replica) serve() error {
 	kinds := activity.NewRegistry()
 	kinds.Register("http", &fakeHTTP{answer: func(_ context.Context, call activity.Call) activity.Outcome {
 		_, err := fmt.Fprintln(effects, call.IdempotencyKey)
+		if input, _ := call.Input.(map[string]any); input["url"] == deadly && !isHarmless(r.Log) {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
 		time.Sleep(20 * time.Millisecond)
 		if err != nil {
 			return activity.Outcome{Err: &execution.Error{Type: "test.log", Class: "infrastructure", Message: err.Error()}}
@@ -80,7 +93,7 @@ func (r replica) serve() error {
 	}()
 	alive, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	options := engine.Options{DatabaseURL: r.Database, Activities: kinds, Version: r.Name, Region: r.Region, Connections: r.Connections, Log: slog.New(slog.DiscardHandler)}
+	options := engine.Options{DatabaseURL: r.Database, Activities: kinds, Version: r.Name, Region: r.Region, Connections: r.Connections, QuarantineAfter: r.Quarantine, Log: slog.New(slog.DiscardHandler)}
 	for { // as whoever supervises a process starts it again when it finds no database
 		e, err := engine.Open(alive, options)
 		if err == nil {
@@ -114,22 +127,8 @@ func (w *world) replicaProcess(log string) (end func(os.Signal)) {
 // launch starts a replica; send sends it a signal.
 func (w *world) launch(r replica) (end, send func(os.Signal)) {
 	w.t.Helper()
-	self, err := os.Executable()
+	process, err := r.start()
 	if err != nil {
-		w.t.Fatal(err)
-	}
-	text, err := json.Marshal(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	process := exec.Command(self)
-	process.Env = append(os.Environ(), replicaVariable+"="+string(text))
-	process.Stderr = os.Stderr
-	lifeline, err := process.StdinPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
 		w.t.Fatal(err)
 	}
 	gone := false
@@ -143,7 +142,6 @@ func (w *world) launch(r replica) (end, send func(os.Signal)) {
 			})
 			_ = process.Wait()
 			late.Stop()
-			_ = lifeline.Close()
 		}
 	}
 	w.t.Cleanup(func() { end(syscall.SIGKILL) })
@@ -153,4 +151,22 @@ func (w *world) launch(r replica) (end, send func(os.Signal)) {
 		}
 	}
 	return end, send
+}
+
+func (r replica) start() (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	process := exec.Command(self)
+	process.Env = append(os.Environ(), replicaVariable+"="+string(text))
+	process.Stderr = os.Stderr
+	if _, err := process.StdinPipe(); err != nil { // its lifeline, until Wait
+		return nil, err
+	}
+	return process, process.Start()
 }

@@ -116,6 +116,9 @@ func summary(row store.Row) ExecutionSummary {
 	s := ExecutionSummary{ID: row.ID, Workflow: row.Workflow, Version: int(row.Version), Status: row.Status,
 		CorrelationID: row.CorrelationID, Labels: map[string]string{}, Priority: row.Priority, StartedBy: row.StartedBy,
 		StartedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, FinishedAt: row.FinishedAt}
+	if row.QuarantinedAt != nil {
+		s.WaitsFor = append(s.WaitsFor, WaitSummary{Kind: waitQuarantine})
+	}
 	_ = json.Unmarshal(row.Labels, &s.Labels) // written by us as a map of texts
 	if len(row.Error) > 0 {
 		s.Error = &execution.Error{}
@@ -143,7 +146,12 @@ func (r *runs) Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionD
 	if err := r.addOwner(ctx, &detail); err != nil {
 		return ExecutionDetail{}, err
 	}
-	if row.Incident != nil {
+	switch {
+	case row.QuarantinedAt != nil:
+		detail.Quarantine = &Quarantine{Since: *row.QuarantinedAt, Reason: textOf(row.Incident)}
+		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: waitQuarantine, Since: *row.QuarantinedAt,
+			Reason: "quarantined until a person releases it: " + textOf(row.Incident)})
+	case row.Incident != nil:
 		detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "retry", Since: row.UpdatedAt,
 			Reason: "an internal fault keeps it from going on, it is tried again: " + *row.Incident})
 	}
@@ -160,6 +168,16 @@ func (r *runs) stateOf(ctx context.Context, who Who, id uuid.UUID) (*flow.Workfl
 		return nil, nil, fmt.Errorf("read execution %s: %w", id, err)
 	}
 	return loaded.Definition.Workflow, loaded.State, nil
+}
+
+// waitQuarantine is the kind of wait of an execution that is set aside.
+const waitQuarantine = "quarantine"
+
+func textOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // addPlaceInLine says where an execution stands that has something to do and no owner.
@@ -222,7 +240,7 @@ func snapshot(loaded *store.Loaded, row queries.ExecutionByIDRow) ExecutionDetai
 	detail := ExecutionDetail{ID: loaded.ID, Workflow: loaded.Definition.Name, Version: loaded.Definition.Number,
 		Team: row.TeamName, Parent: loaded.Parent, ContentHash: loaded.Definition.Hash,
 		Detail: execution.Describe(loaded.Definition.Workflow, loaded.State)}
-	if row.Owner != nil {
+	if row.Owner != nil && row.QuarantinedAt == nil {
 		owner := row.Owner.String()
 		detail.OwnerWorker = &owner
 	}

@@ -65,3 +65,13 @@ union
 select execution_id, 'event'::text, activity from event_waits
 where event_waits.team_id = @team_id and execution_id = any(@ids::uuid[])
 order by execution_id, kind desc, activity;
+
+-- name: ReleaseQuarantined :execrows
+-- Forgets why an execution was set aside.
+update executions set quarantined_at = null, incident = null, incidents = 0, crashes = 0, updated_at = now()
+where id = @id and team_id = @team_id and quarantined_at is not null;
+
+-- name: FreeQuarantined :exec
+-- Lets any worker claim an execution that nobody was allowed to drive.
+update ready set owner = null, claimed_at = null, wakes = wakes + 1
+where execution_id = @execution_id and owner = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

@@ -14,7 +14,7 @@ import (
 )
 
 const executionByID = `-- name: ExecutionByID :one
-select e.id, e.team_id, e.partition, e.workflow, e.version, e.content_hash, e.mode, e.status, e.correlation_id, e.priority, e.labels, e.started_by, e.parent_id, e.error, e.incident, e.incidents, e.created_at, e.updated_at, e.finished_at, e.keep_until, e.deadline, e.queue, e.region, t.name as team_name, r.owner
+select e.id, e.team_id, e.partition, e.workflow, e.version, e.content_hash, e.mode, e.status, e.correlation_id, e.priority, e.labels, e.started_by, e.parent_id, e.error, e.incident, e.incidents, e.created_at, e.updated_at, e.finished_at, e.keep_until, e.deadline, e.crashes, e.quarantined_at, e.waits, e.queue, e.region, t.name as team_name, r.owner
 from executions e
 join teams t on t.id = e.team_id
 left join ready r on r.execution_id = e.id
@@ -43,6 +43,9 @@ type ExecutionByIDRow struct {
 	FinishedAt    *time.Time
 	KeepUntil     *time.Time
 	Deadline      *time.Time
+	Crashes       int32
+	QuarantinedAt *time.Time
+	Waits         []byte
 	Queue         string
 	Region        string
 	TeamName      string
@@ -74,6 +77,9 @@ func (q *Queries) ExecutionByID(ctx context.Context, iD uuid.UUID, teamID uuid.U
 		&i.FinishedAt,
 		&i.KeepUntil,
 		&i.Deadline,
+		&i.Crashes,
+		&i.QuarantinedAt,
+		&i.Waits,
 		&i.Queue,
 		&i.Region,
 		&i.TeamName,
@@ -83,7 +89,7 @@ func (q *Queries) ExecutionByID(ctx context.Context, iD uuid.UUID, teamID uuid.U
 }
 
 const executionRows = `-- name: ExecutionRows :many
-select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline, queue, region from executions where id = any($1::uuid[])
+select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline, crashes, quarantined_at, waits, queue, region from executions where id = any($1::uuid[])
 `
 
 func (q *Queries) ExecutionRows(ctx context.Context, ids []uuid.UUID) ([]Execution, error) {
@@ -117,6 +123,9 @@ func (q *Queries) ExecutionRows(ctx context.Context, ids []uuid.UUID) ([]Executi
 			&i.FinishedAt,
 			&i.KeepUntil,
 			&i.Deadline,
+			&i.Crashes,
+			&i.QuarantinedAt,
+			&i.Waits,
 			&i.Queue,
 			&i.Region,
 		); err != nil {
@@ -153,6 +162,17 @@ func (q *Queries) ExecutionVersion(ctx context.Context, iD uuid.UUID, teamID uui
 	return i, err
 }
 
+const freeQuarantined = `-- name: FreeQuarantined :exec
+update ready set owner = null, claimed_at = null, wakes = wakes + 1
+where execution_id = $1 and owner = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+`
+
+// Lets any worker claim an execution that nobody was allowed to drive.
+func (q *Queries) FreeQuarantined(ctx context.Context, executionID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, freeQuarantined, executionID)
+	return err
+}
+
 const labelledVersions = `-- name: LabelledVersions :many
 select version, label from versions
 where team_id = $1 and workflow = $2 and label <> ''
@@ -186,7 +206,7 @@ func (q *Queries) LabelledVersions(ctx context.Context, teamID uuid.UUID, workfl
 }
 
 const listExecutions = `-- name: ListExecutions :many
-select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline, queue, region from executions
+select id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, labels, started_by, parent_id, error, incident, incidents, created_at, updated_at, finished_at, keep_until, deadline, crashes, quarantined_at, waits, queue, region from executions
 where team_id = $1
     and ($2::text is null or workflow = $2)
     and (cardinality($3::text[]) = 0 or status = any($3::text[]))
@@ -269,6 +289,9 @@ func (q *Queries) ListExecutions(ctx context.Context, arg ListExecutionsParams) 
 			&i.FinishedAt,
 			&i.KeepUntil,
 			&i.Deadline,
+			&i.Crashes,
+			&i.QuarantinedAt,
+			&i.Waits,
 			&i.Queue,
 			&i.Region,
 		); err != nil {
@@ -300,6 +323,20 @@ func (q *Queries) OwnerOf(ctx context.Context, executionID uuid.UUID) (OwnerOfRo
 	var i OwnerOfRow
 	err := row.Scan(&i.Hostname, &i.SavedAt)
 	return i, err
+}
+
+const releaseQuarantined = `-- name: ReleaseQuarantined :execrows
+update executions set quarantined_at = null, incident = null, incidents = 0, crashes = 0, updated_at = now()
+where id = $1 and team_id = $2 and quarantined_at is not null
+`
+
+// Forgets why an execution was set aside.
+func (q *Queries) ReleaseQuarantined(ctx context.Context, iD uuid.UUID, teamID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, releaseQuarantined, iD, teamID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const runnableVersion = `-- name: RunnableVersion :one

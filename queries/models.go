@@ -132,6 +132,9 @@ type Execution struct {
 	FinishedAt    *time.Time
 	KeepUntil     *time.Time
 	Deadline      *time.Time
+	Crashes       int32
+	QuarantinedAt *time.Time
+	Waits         []byte
 	Queue         string
 	Region        string
 }

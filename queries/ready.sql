@@ -65,20 +65,27 @@ select coalesce(max(r.since), now())::timestamptz as since, coalesce(max(r.queue
 from ready r join teams t on t.id = r.team_id where r.execution_id = @execution_id and r.owner is null;
 
 -- name: TakeOverReady :many
--- Takes what dead workers own, as far as the pool serves it.
-update ready r set owner = @owner, claimed_at = now(), wakes = r.wakes + 1
-from (
-    select q.execution_id, q.owner from ready q
-    where q.owner = any(@dead::uuid[])
+-- Takes what dead workers own, of executions that were lost from least to most times in a row before, and counts
+-- that they were lost again, as far as the pool serves them.
+with lost as (
+    select q.execution_id, q.owner as lost_by from ready q join executions e on e.id = q.execution_id
+    where q.owner = any(@dead::uuid[]) and e.crashes between @least and @most
         and (cardinality(@queues::text[]) = 0 or q.queue = any(@queues::text[]))
         and (cardinality(@workflows::text[]) = 0 or q.workflow = any(@workflows::text[]))
         and (cardinality(@of_teams::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any(@of_teams::text[])))
     order by q.execution_id
     limit @batch
-    for update skip locked
-) c
-where r.execution_id = c.execution_id
-returning r.execution_id, r.wakes, c.owner::uuid as lost_by;
+    for update of q skip locked
+), taken as (
+    update ready r set owner = @owner, claimed_at = now(), wakes = r.wakes + 1
+    from lost where r.execution_id = lost.execution_id
+    returning r.execution_id, r.wakes
+), counted as (
+    update executions e set crashes = e.crashes + 1 from lost where e.id = lost.execution_id
+    returning e.id, e.crashes
+)
+select taken.execution_id, taken.wakes, lost.lost_by::uuid as lost_by, counted.crashes
+from taken join lost using (execution_id) join counted on counted.id = taken.execution_id;
 
 -- name: ReleaseReady :exec
 -- Gives back what was claimed and never begun.
@@ -91,20 +98,21 @@ select wakes from ready where execution_id = @execution_id and owner = @owner;
 select execution_id from ready where owner = @owner;
 
 -- name: OtherOwners :many
-select owner::uuid as owner from ready where owner is not null and owner <> @me group by owner;
+select owner::uuid as owner from ready
+where owner is not null and owner <> @me and owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff' group by owner;
 
 -- name: QueueByPartition :many
-select partition::text as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+select partition::text as key, count(*) filter (where owner is null) as depth, count(owner) filter (where owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff') as leased,
     coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = @team_id group by partition order by partition;
 
 -- name: QueueByWorkflow :many
-select workflow as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+select workflow as key, count(*) filter (where owner is null) as depth, count(owner) filter (where owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff') as leased,
     coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = @team_id group by workflow order by workflow;
 
 -- name: QueueByPriority :many
-select priority as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+select priority as key, count(*) filter (where owner is null) as depth, count(owner) filter (where owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff') as leased,
     coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = @team_id group by priority order by priority;
 

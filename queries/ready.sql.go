@@ -141,7 +141,8 @@ func (q *Queries) OldestReady(ctx context.Context) (OldestReadyRow, error) {
 }
 
 const otherOwners = `-- name: OtherOwners :many
-select owner::uuid as owner from ready where owner is not null and owner <> $1 group by owner
+select owner::uuid as owner from ready
+where owner is not null and owner <> $1 and owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff' group by owner
 `
 
 func (q *Queries) OtherOwners(ctx context.Context, me *uuid.UUID) ([]uuid.UUID, error) {
@@ -231,7 +232,7 @@ func (q *Queries) PlaceInLine(ctx context.Context, leaseSeconds float64, executi
 }
 
 const queueByPartition = `-- name: QueueByPartition :many
-select partition::text as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+select partition::text as key, count(*) filter (where owner is null) as depth, count(owner) filter (where owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff') as leased,
     coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = $1 group by partition order by partition
 `
@@ -269,7 +270,7 @@ func (q *Queries) QueueByPartition(ctx context.Context, teamID uuid.UUID) ([]Que
 }
 
 const queueByPriority = `-- name: QueueByPriority :many
-select priority as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+select priority as key, count(*) filter (where owner is null) as depth, count(owner) filter (where owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff') as leased,
     coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = $1 group by priority order by priority
 `
@@ -384,7 +385,7 @@ func (q *Queries) QueueByTeam(ctx context.Context, teamID uuid.UUID) ([]QueueByT
 }
 
 const queueByWorkflow = `-- name: QueueByWorkflow :many
-select workflow as key, count(*) filter (where owner is null) as depth, count(owner) as leased,
+select workflow as key, count(*) filter (where owner is null) as depth, count(owner) filter (where owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff') as leased,
     coalesce(extract(epoch from now() - min(since) filter (where owner is null)), 0)::float8 as oldest_age
 from ready where team_id = $1 group by workflow order by workflow
 `
@@ -432,45 +433,57 @@ func (q *Queries) ReleaseReady(ctx context.Context, owner *uuid.UUID, ids []uuid
 }
 
 const takeOverReady = `-- name: TakeOverReady :many
-update ready r set owner = $1, claimed_at = now(), wakes = r.wakes + 1
-from (
-    select q.execution_id, q.owner from ready q
-    where q.owner = any($2::uuid[])
-        and (cardinality($3::text[]) = 0 or q.queue = any($3::text[]))
-        and (cardinality($4::text[]) = 0 or q.workflow = any($4::text[]))
-        and (cardinality($5::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any($5::text[])))
+with lost as (
+    select q.execution_id, q.owner as lost_by from ready q join executions e on e.id = q.execution_id
+    where q.owner = any($1::uuid[]) and e.crashes between $2 and $3
+        and (cardinality($4::text[]) = 0 or q.queue = any($4::text[]))
+        and (cardinality($5::text[]) = 0 or q.workflow = any($5::text[]))
+        and (cardinality($6::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any($6::text[])))
     order by q.execution_id
-    limit $6
-    for update skip locked
-) c
-where r.execution_id = c.execution_id
-returning r.execution_id, r.wakes, c.owner::uuid as lost_by
+    limit $7
+    for update of q skip locked
+), taken as (
+    update ready r set owner = $8, claimed_at = now(), wakes = r.wakes + 1
+    from lost where r.execution_id = lost.execution_id
+    returning r.execution_id, r.wakes
+), counted as (
+    update executions e set crashes = e.crashes + 1 from lost where e.id = lost.execution_id
+    returning e.id, e.crashes
+)
+select taken.execution_id, taken.wakes, lost.lost_by::uuid as lost_by, counted.crashes
+from taken join lost using (execution_id) join counted on counted.id = taken.execution_id
 `
 
 type TakeOverReadyParams struct {
-	Owner     *uuid.UUID
 	Dead      []uuid.UUID
+	Least     int32
+	Most      int32
 	Queues    []string
 	Workflows []string
 	OfTeams   []string
 	Batch     int32
+	Owner     *uuid.UUID
 }
 
 type TakeOverReadyRow struct {
 	ExecutionID uuid.UUID
 	Wakes       int64
 	LostBy      uuid.UUID
+	Crashes     int32
 }
 
-// Takes what dead workers own, as far as the pool serves it.
+// Takes what dead workers own, of executions that were lost from least to most times in a row before, and counts
+// that they were lost again, as far as the pool serves them.
 func (q *Queries) TakeOverReady(ctx context.Context, arg TakeOverReadyParams) ([]TakeOverReadyRow, error) {
 	rows, err := q.db.Query(ctx, takeOverReady,
-		arg.Owner,
 		arg.Dead,
+		arg.Least,
+		arg.Most,
 		arg.Queues,
 		arg.Workflows,
 		arg.OfTeams,
 		arg.Batch,
+		arg.Owner,
 	)
 	if err != nil {
 		return nil, err
@@ -479,7 +492,12 @@ func (q *Queries) TakeOverReady(ctx context.Context, arg TakeOverReadyParams) ([
 	items := []TakeOverReadyRow{}
 	for rows.Next() {
 		var i TakeOverReadyRow
-		if err := rows.Scan(&i.ExecutionID, &i.Wakes, &i.LostBy); err != nil {
+		if err := rows.Scan(
+			&i.ExecutionID,
+			&i.Wakes,
+			&i.LostBy,
+			&i.Crashes,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

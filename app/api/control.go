@@ -92,6 +92,15 @@ func (a *API) Pause(c *fiber.Ctx) error { return a.plain(c, a.door.Pause) }
 // Resume lets a paused execution go on.
 func (a *API) Resume(c *fiber.Ctx) error { return a.plain(c, a.door.Resume) }
 
+// Release lets a quarantined execution be driven again.
+func (a *API) Release(c *fiber.Ctx) error {
+	request, err := body[NoteRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.accept(c, func(ctx context.Context, id uuid.UUID) error { return a.door.Release(ctx, who(c), id, request.Note) })
+}
+
 // Compensate runs an incomplete compensation again.
 func (a *API) Compensate(c *fiber.Ctx) error { return a.plain(c, a.door.Compensate) }
 

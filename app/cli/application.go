@@ -118,7 +118,7 @@ func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.R
 
 		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: kinds,
 		Version: Version(), Region: c.Worker.Region, Zone: c.Worker.Zone, Labels: c.Worker.Labels,
-		Teams: c.Worker.Teams, Workflows: c.Worker.Workflows, Queues: c.Worker.Queues, Serves: c.Worker.Partitions, KeepsWork: !c.Queue.Stealing, Log: a.log,
+		Teams: c.Worker.Teams, Workflows: c.Worker.Workflows, Queues: c.Worker.Queues, Serves: c.Worker.Partitions, KeepsWork: !c.Queue.Stealing, QuarantineAfter: c.Queue.QuarantineAfter, Log: a.log,
 	}
 }
 

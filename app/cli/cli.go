@@ -53,7 +53,7 @@ func commands() []command {
 		{"plan", "FILE", "shows the path an input takes, without any effect", plan},
 		{"import", "--from FORMAT FILE", "makes a definition of another system's file", importFile},
 		{"run", "NAME|FILE", "starts an execution, on a server or in process", run},
-		{"executions", "list|show|events|cancel|retry|signal", "executions of a server", executions},
+		{"executions", "list|show|events|cancel|retry|release|signal", "executions of a server", executions},
 		{"workflows", "list|publish", "workflows of a server", workflows},
 		{"schedules", "list|show|create|pause|resume|trigger|delete|ticks", "schedules of a server", schedules},
 		{"tasks", "list|complete", "human tasks of a server", tasks},

@@ -43,7 +43,11 @@ func doctor(ctx context.Context, t Terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := diagnose(t, *asJSON, open, limbo); err != nil {
+	quarantined, err := store.FindQuarantined(ctx, pool)
+	if err != nil {
+		return fmt.Errorf("look for quarantined executions: %w", err)
+	}
+	if err := diagnose(t, *asJSON, open, limbo, quarantined); err != nil {
 		return err
 	}
 	if len(limbo) > 0 {
@@ -52,13 +56,14 @@ func doctor(ctx context.Context, t Terminal, args []string) error {
 	return nil
 }
 
-// diagnose prints what was found: as an object {open, limbo: []}, or in words.
-func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo) error {
+// diagnose prints what was found: as an object {open, limbo: [], quarantined: []}, or in words.
+func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo, quarantined []store.Quarantined) error {
 	if asJSON {
 		return json.NewEncoder(t.Out).Encode(struct {
-			Open  int           `json:"open"`
-			Limbo []store.Limbo `json:"limbo"`
-		}{open, append([]store.Limbo{}, limbo...)})
+			Open        int                 `json:"open"`
+			Limbo       []store.Limbo       `json:"limbo"`
+			Quarantined []store.Quarantined `json:"quarantined"`
+		}{open, append([]store.Limbo{}, limbo...), append([]store.Quarantined{}, quarantined...)})
 	}
 	for _, l := range limbo {
 		why := "nothing will drive it on"
@@ -67,6 +72,9 @@ func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo) error {
 		}
 		fmt.Fprintf(t.Out, "%s  %s  %s since %s: %s\n", l.Execution, l.Workflow, l.Status, l.UpdatedAt.UTC().Format("2006-01-02 15:04:05"), why)
 	}
-	fmt.Fprintf(t.Out, "%d open executions, %d in limbo\n", open, len(limbo))
+	for _, q := range quarantined {
+		fmt.Fprintf(t.Out, "%s  %s  quarantined since %s: %s\n", q.Execution, q.Workflow, q.Since.UTC().Format("2006-01-02 15:04:05"), q.Reason)
+	}
+	fmt.Fprintf(t.Out, "%d open executions, %d in limbo, %d quarantined\n", open, len(limbo), len(quarantined))
 	return nil
 }

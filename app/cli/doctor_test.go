@@ -17,7 +17,7 @@ func TestDoctor(t *testing.T) {
 		code := Main(append([]string{"doctor", "--database-url", url}, args...), Terminal{Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
 		return code, out.String() + errs.String()
 	}
-	if code, says := ask(); code != 0 || says != "0 open executions, 0 in limbo\n" {
+	if code, says := ask(); code != 0 || says != "0 open executions, 0 in limbo, 0 quarantined\n" {
 		t.Errorf("a healthy database: %d %s", code, says)
 	}
 	conn, err := pgx.Connect(t.Context(), url)

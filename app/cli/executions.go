@@ -16,6 +16,7 @@ func executions(ctx context.Context, t Terminal, args []string) error {
 		{"events", "ID", "its history", executionEvents},
 		{"cancel", "ID [--reason]", "ends it early", controlExecution("cancel", "reason")},
 		{"retry", "ID [--note]", "drives a failed one again", controlExecution("retry", "note")},
+		{"release", "ID [--note]", "lets a quarantined one be driven again", controlExecution("release", "note")},
 		{"signal", "ID NAME [JSON]", "sends it a signal", signalExecution},
 	})
 }

@@ -79,6 +79,8 @@ type TLS struct {
 type Queue struct {
 	PartitionCount int  // stored in the database; a start with another count is refused
 	Stealing       bool // what waits for a slot is offered to other pools
+
+	QuarantineAfter int // crashes in a row
 }
 
 // Backpressure says how much may wait before starts are held back; zero does not count.

@@ -151,6 +151,9 @@ var settings = []Setting{
 	{Group: Queueing, Name: "work-stealing", Env: "WEFTLINE_WORK_STEALING", Default: "on", Form: "on|off",
 		Help: "offer the activities that wait for a slot of this pool to pools with free ones", value: func(c *Config) flag.Value { return (*onOff)(&c.Queue.Stealing) }},
 
+	{Group: Queueing, Name: "quarantine-after", Env: "WEFTLINE_QUARANTINE_AFTER", Default: "5", Form: "N",
+		Help: "set an execution aside whose process died so often in a row while driving it", value: func(c *Config) flag.Value { return (*number)(&c.Queue.QuarantineAfter) }},
+
 	{Group: Limiting, Name: "limit-payload", Env: "WEFTLINE_LIMIT_PAYLOAD", Default: "1MiB", Form: "SIZE",
 		Help: "largest input, signal, event or form", value: func(c *Config) flag.Value { return (*size)(&c.Limits.PayloadBytes) }},
 	{Group: Limiting, Name: "limit-output", Env: "WEFTLINE_LIMIT_OUTPUT", Default: "16MiB", Form: "SIZE",

@@ -167,6 +167,12 @@ func (p *Pages) compensate(c *fiber.Ctx) error {
 	return p.act(c, func(who engine.Who, id uuid.UUID) error { return p.Door.Compensate(c.UserContext(), who, id) })
 }
 
+func (p *Pages) release(c *fiber.Ctx) error {
+	return p.act(c, func(who engine.Who, id uuid.UUID) error {
+		return p.Door.Release(c.UserContext(), who, id, "released from its page")
+	})
+}
+
 // history is the whole history as a file; the API writes it.
 func (p *Pages) history(c *fiber.Ctx) error {
 	id, err := idOf(c, "execution")

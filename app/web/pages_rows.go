@@ -22,7 +22,10 @@ func runRow(run engine.ExecutionSummary) lists.RunRow {
 	}
 	if len(run.WaitsFor) > 0 {
 		first := run.WaitsFor[0]
-		row.Look, row.Words = state.ForWait(first.Kind), "at "+first.Activity
+		row.Look = state.ForWait(first.Kind)
+		if first.Activity != "" {
+			row.Words = "at " + first.Activity
+		}
 		if more := len(run.WaitsFor) - 1; more > 0 {
 			row.Words += " and " + ui.Plural(more, "more place")
 		}

@@ -131,6 +131,8 @@ func executionRoutes(a *api.API) []Route {
 			Says: "Drives a failed or timed-out one again; completed activities stay.", Takes: api.RetryRequest{}, Answers: api.Accepted{}, Status: 202},
 		{Method: post, Path: "/executions/:id/compensate", Needs: auth.Run, Handle: a.Compensate,
 			Says: "Runs an incomplete compensation again.", Takes: api.NoteRequest{}, Answers: api.Accepted{}, Status: 202},
+		{Method: post, Path: "/executions/:id/release", Needs: auth.Run, Handle: a.Release,
+			Says: "Lets a quarantined one be driven again.", Takes: api.NoteRequest{}, Answers: api.Accepted{}, Status: 202},
 		{Method: post, Path: "/executions/:id/signals", Needs: auth.Run, Handle: a.Signal,
 			Says: "Sends it a signal; kept if nothing waits for it yet.", Takes: api.SignalRequest{}, Answers: api.Accepted{}, Status: 202},
 		{Method: post, Path: "/events", Needs: auth.Run, Handle: a.PostEvent,

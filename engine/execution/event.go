@@ -92,3 +92,14 @@ func (t EventType) Terminal() bool {
 	}
 	return false
 }
+
+// Progress reports whether the event brings its execution on. What only begins an attempt, waits for a slot, or
+// follows from a lost owner does not: it may come again and again without anything ever getting done.
+func (t EventType) Progress() bool {
+	switch t {
+	case ActivityReady, ActivityDispatched, ActivityStarted, ActivityWaiting, ActivityRetryScheduled, SignalReceived,
+		TimerScheduled, TimerFired, PermitAcquired, PermitReleased, LeaseAcquired, LeaseExpired:
+		return false
+	}
+	return true
+}

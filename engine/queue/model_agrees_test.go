@@ -52,7 +52,7 @@ func (w *smallWorld) exec(sql string, args ...any) {
 
 // fill makes teams, workers of which some are dead, and entries of which some are owned.
 func (w *smallWorld) fill() {
-	w.exec(`delete from ready; delete from workers; delete from teams`)
+	w.exec(`delete from ready; delete from executions; delete from workers; delete from teams`)
 	if err := w.db.QueryRow(context.Background(), `select date_trunc('milliseconds', now())`).Scan(&w.now); err != nil {
 		w.t.Fatal(err)
 	}
@@ -88,11 +88,13 @@ func (w *smallWorld) fill() {
 			var owner *uuid.UUID
 			if w.dice.IntN(3) == 0 {
 				owner = &owners[w.dice.IntN(len(owners))]
-				e.owner = *owner
+				e.owner, e.crashes = *owner, w.dice.IntN(3)
 				w.model.owned[*owner] = append(w.model.owned[*owner], e)
 			} else {
 				w.model.wait(e)
 			}
+			w.exec(`insert into executions (id, team_id, partition, workflow, version, content_hash, mode, status, correlation_id, priority, started_by, created_at, updated_at, crashes)
+				values ($1, $2, $3, '', 1, '', '', 'running', '', $4, '', now(), now(), $5)`, e.Execution, e.Team, e.partition, e.Priority, e.crashes)
 			w.exec(`insert into ready (execution_id, partition, turn, team_id, workflow, priority, since, deadline, owner) values ($1, $2, $3, $4, '', $5, $6, $7, $8)`,
 				e.Execution, e.partition, e.turn, e.Team, e.Priority, e.Since, deadline, owner)
 		}
@@ -130,14 +132,15 @@ func (w *smallWorld) compareClaim(seed uint64, worker uuid.UUID) {
 }
 
 func (w *smallWorld) compareTakeOver(seed uint64, worker uuid.UUID) {
-	n := 1 + w.dice.IntN(8)
-	claims, err := New(w.db, worker, Serving{}, order.FIFO, nil).TakeOver(context.Background(), n)
+	n, suspected := 1+w.dice.IntN(8), w.dice.IntN(2) == 0
+	claims, err := New(w.db, worker, Serving{}, order.FIFO, nil).TakeOver(context.Background(), n, suspected)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.model.bury(w.now)
-	got, want := executionsOf(claims), entriesOf(w.model.takeOver(worker, n))
+	got, want := executionsOf(claims), entriesOf(w.model.takeOver(worker, n, suspected))
 	slices.SortFunc(got, compareIDs)
+	slices.SortFunc(want, compareIDs)
 	if !slices.Equal(got, want) {
 		w.t.Fatalf("seed %d: of %d asked the database took over %v, the model %v", seed, n, got, want)
 	}

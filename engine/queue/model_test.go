@@ -27,6 +27,7 @@ type modelEntry struct {
 	partition int16
 	turn      time.Time
 	owner     uuid.UUID
+	crashes   int // how often it was taken over without getting on
 }
 
 type modelWorker struct {
@@ -113,21 +114,30 @@ func (m *model) bury(now time.Time) {
 	}
 }
 
-// takeOver gives a worker at most n of what the dead left, by execution.
-func (m *model) takeOver(worker uuid.UUID, n int) []modelEntry {
-	var taken []modelEntry
+// takeOver gives a worker at most n of what the dead left, by execution; of the suspected one at most, and that only
+// if it is wanted.
+func (m *model) takeOver(worker uuid.UUID, n int, suspected bool) []modelEntry {
+	isSuspected := func(e modelEntry) bool { return e.crashes+1 >= Suspected }
+	taken := m.takeLeft(worker, n, func(e modelEntry) bool { return !isSuspected(e) })
+	if suspected && len(taken) < n {
+		taken = append(taken, m.takeLeft(worker, 1, isSuspected)...)
+	}
+	for _, e := range taken {
+		e.owner, e.crashes = worker, e.crashes+1
+		m.owned[worker] = append(m.owned[worker], e)
+	}
+	return taken
+}
+
+func (m *model) takeLeft(worker uuid.UUID, n int, fits func(modelEntry) bool) (taken []modelEntry) {
 	for i := 0; i < len(m.left) && len(taken) < n; {
-		if m.left[i].owner == worker {
+		if m.left[i].owner == worker || !fits(m.left[i]) {
 			i++
 			continue
 		}
 		taken = append(taken, m.left[i])
 		copy(m.left[1:i+1], m.left[:i])
 		m.left = m.left[1:]
-	}
-	for _, e := range taken {
-		e.owner = worker
-		m.owned[worker] = append(m.owned[worker], e)
 	}
 	return taken
 }

@@ -5,6 +5,7 @@ package queue
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -59,6 +60,7 @@ type Claim struct {
 	Execution uuid.UUID
 	Wakes     int64
 	LostBy    uuid.UUID
+	Crashes   int // how often it was lost in a row, this time included; of those taken over
 	Waited    time.Duration
 }
 
@@ -178,20 +180,34 @@ func (q *Queue) MostUrgent(ctx context.Context, now time.Time) (level int, ok bo
 	return level, ok, err
 }
 
-// TakeOver takes at most n executions whose owners are dead.
-func (q *Queue) TakeOver(ctx context.Context, n int) ([]Claim, error) {
+// Suspected is from how many crashes in a row on an execution may be what brings its process down. It is counted
+// when it is taken over.
+const Suspected = 2
+
+// TakeOver takes at most n executions whose owners are dead. Of the suspected among them it takes at most one, and
+// that only if one is wanted: alone it shows whether it is the culprit.
+func (q *Queue) TakeOver(ctx context.Context, n int, suspected bool) ([]Claim, error) {
 	dead, err := q.deadOwners(ctx)
 	if err != nil || len(dead) == 0 {
 		return nil, err
 	}
-	rows, err := q.q.TakeOverReady(ctx, queries.TakeOverReadyParams{Owner: &q.worker, Dead: dead, Queues: list(q.serving.Queues),
-		Workflows: list(q.serving.Workflows), OfTeams: list(q.serving.Teams), Batch: int32(n)})
+	params := queries.TakeOverReadyParams{Owner: &q.worker, Dead: dead, Queues: list(q.serving.Queues),
+		Workflows: list(q.serving.Workflows), OfTeams: list(q.serving.Teams), Batch: int32(n), Most: Suspected - 2}
+	rows, err := q.q.TakeOverReady(ctx, params)
 	if err != nil {
 		return nil, err
 	}
+	if suspected && len(rows) < n {
+		params.Batch, params.Least, params.Most = 1, Suspected-1, math.MaxInt32
+		one, err := q.q.TakeOverReady(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, one...)
+	}
 	claims := make([]Claim, len(rows))
 	for i, row := range rows {
-		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes, LostBy: row.LostBy}
+		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes, LostBy: row.LostBy, Crashes: int(row.Crashes)}
 	}
 	return claims, nil
 }

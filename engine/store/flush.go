@@ -54,6 +54,8 @@ type Flush struct {
 	Ended      bool                  // nothing of it may be left waiting
 	HasLimits  bool                  // it may hold permits when it ends
 
+	Recovered bool // the execution got on after its process had died: it is not suspected any more
+
 	Leave *Leave // nil = the owner keeps it
 }
 

@@ -28,7 +28,7 @@ const limboSQL = `select e.id, e.workflow, e.status, e.updated_at, u.unread
 	cross join lateral (select exists (select from inbox i where i.execution_id = e.id) as unread) u
 	where e.finished_at is null
 		and not exists (select from ready r where r.execution_id = e.id)
-		and not exists (select from timers t where t.execution_id = e.id and (e.incident is not null or not u.unread))
+		and not exists (select from timers t where t.execution_id = e.id and (e.incident is not null or e.crashes > 0 or not u.unread))
 		and (u.unread or e.status <> 'paused'
 			and not exists (select from event_waits w where w.execution_id = e.id)
 			and not exists (select from tasks t where t.execution_id = e.id and t.status = 'open')

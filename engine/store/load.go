@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -23,6 +24,7 @@ type Loaded struct {
 	LastSeq    int64
 	Base, Tail int // bytes of the last checkpoint and of the history since, as JSON
 	Inbox      []Received
+	Crashes    int       // how often in a row the process died that drove it, without progress in between
 	Elsewhere  []WorkKey // attempts in flight that are not this process's
 }
 
@@ -123,7 +125,7 @@ func (s *Store) unfolded(ctx context.Context, row queries.Execution) (*Loaded, e
 	if err != nil {
 		return nil, err
 	}
-	return &Loaded{ID: row.ID, Team: row.TeamID, Definition: definition, Mode: row.Mode, Parent: row.ParentID}, nil
+	return &Loaded{ID: row.ID, Team: row.TeamID, Definition: definition, Mode: row.Mode, Parent: row.ParentID, Crashes: int(row.Crashes)}, nil
 }
 
 func (s *Store) restore(l *Loaded, checkpoint queries.Checkpoint) error {
@@ -171,7 +173,13 @@ func (s *Store) apply(l *Loaded, firstSeq int64, stored []byte) error {
 	return l.fold(events)
 }
 
-func (l *Loaded) fold(events []execution.Event) error {
+// fold applies events. A panic of the core is the fault of this execution alone.
+func (l *Loaded) fold(events []execution.Event) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
 	for _, event := range events {
 		if err := execution.Apply(l.Definition.Workflow, l.State, event); err != nil {
 			return fmt.Errorf("apply event %d: %w", event.Seq, err)

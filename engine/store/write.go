@@ -46,6 +46,7 @@ func (w *writer) build() error {
 	w.histories()
 	w.executions()
 	w.statuses()
+	w.recovered()
 	w.queueRows()
 	w.drained()
 	for _, f := range w.flushes {
@@ -246,6 +247,12 @@ func (w *writer) statuses() {
 		column(rows, func(f *Flush) time.Time { return f.At }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Status.Finished) }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Status.KeepUntil) }))
+}
+
+func (w *writer) recovered() {
+	if rows := w.those(func(f *Flush) bool { return f.Recovered }); len(rows) > 0 {
+		w.batch.Queue(`update executions set crashes = 0 where id = any($1::uuid[])`, column(rows, executionID))
+	}
 }
 
 // queueRows makes new executions ready, owned by the writer or free for anybody.

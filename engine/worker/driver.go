@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,6 +31,8 @@ type driver struct {
 	takenFrom uuid.UUID // the dead worker that had it, or Nil
 	cancel    context.CancelFunc
 	ctx       context.Context
+
+	suspected atomic.Bool // it may be what brought its last processes down
 
 	leaving bool         // the flush by which it leaves is on its way; under the pool's mu
 	next    *queue.Claim // the execution was claimed again before this driver was gone; under the pool's mu
@@ -66,6 +69,7 @@ func newDriver(p *Pool, l *store.Loaded, wakes int64) *driver {
 	d := &driver{pool: p, exec: l, wakes: wakes, inbox: l.Inbox, woken: make(chan struct{}, 1),
 		startDue: make(chan struct{}, 1), results: make(chan finished), attempts: map[attemptKey]*attempt{},
 		saved: checkpointing{since: l.Tail, size: l.Base}}
+	d.suspected.Store(l.Crashes >= queue.Suspected)
 	d.expectElsewhere(l.Elsewhere)
 	d.ctx, d.cancel = context.WithCancel(p.alive)
 	return d

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,19 +115,19 @@ func (p *Pool) takeOver(context.Context) error {
 		if n == 0 || p.suspended() {
 			return nil
 		}
-		claims, err := p.Queue.TakeOver(p.alive, n)
+		claims, err := p.Queue.TakeOver(p.alive, n, !p.drivesSuspected())
 		if err != nil {
 			return err
 		}
 		for range claims {
 			p.Figures.Lost()
 		}
-		p.adopt(claims)
+		for _, claim := range claims {
+			p.Log.Warn("an execution of a lost worker is taken over", logs.About{Worker: p.name, Execution: claim.Execution, Event: "LeaseExpired"}.Args("lost_by", claim.LostBy)...)
+		}
+		p.adopt(p.quarantine(slices.Clone(claims)))
 		if len(claims) < n {
 			return nil
-		}
-		for _, claim := range claims {
-			p.Log.Warn("an execution of a lost worker was taken over", logs.About{Worker: p.name, Execution: claim.Execution, Event: "LeaseExpired"}.Args("lost_by", claim.LostBy)...)
 		}
 	}
 }
@@ -152,7 +153,7 @@ func (p *Pool) adopt(claims []queue.Claim) {
 	for id, failure := range failures {
 		p.incident(logs.About{Worker: p.name, Execution: id}, failure)
 	}
-	for _, l := range loaded {
+	for _, l := range p.oneSuspected(loaded, byID) {
 		claim := byID[l.ID]
 		p.mu.Lock()
 		d := p.add(l, claim.Wakes)

@@ -36,17 +36,18 @@ const (
 // Options of a pool. Concurrency is the number of activity attempts at one time; Mode is what the mode
 // default of a definition means; OutputLimit bounds an activity's output in bytes.
 type Options struct {
-	Worker      queue.Worker
-	Store       *store.Store
-	Queue       *queue.Queue
-	Works       *queue.Works
-	Activities  *activity.Registry
-	Mode        string
-	OutputLimit int
-	ItemLimit   int           // items of a for_each in executions that begin here
-	Shares      bool          // attempts that wait for a slot are offered to other replicas
-	Grace       time.Duration // how long Close lets running attempts finish
-	Log         *slog.Logger
+	Worker          queue.Worker
+	Store           *store.Store
+	Queue           *queue.Queue
+	Works           *queue.Works
+	Activities      *activity.Registry
+	Mode            string
+	OutputLimit     int
+	ItemLimit       int           // items of a for_each in executions that begin here
+	Shares          bool          // attempts that wait for a slot are offered to other replicas
+	QuarantineAfter int           // crashes of its process in a row after which an execution is set aside
+	Grace           time.Duration // how long Close lets running attempts finish
+	Log             *slog.Logger
 
 	Figures *figures.Figures
 

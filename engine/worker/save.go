@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -132,6 +133,7 @@ func (d *driver) save(leave *store.Leave) error {
 	flush.Drained, flush.Leave = d.unsaved.drained, leave
 	flush.Offers, flush.Withdrawn = d.unsaved.offers, d.unsaved.withdraw
 	flush.Released = append(flush.Released, d.unsaved.giveBack...)
+	flush.Recovered = d.exec.Crashes > 0 && slices.ContainsFunc(d.unsaved.events, func(e execution.Event) bool { return e.Type.Progress() })
 	if err := d.checkpoint(flush); err != nil {
 		return err
 	}
@@ -139,6 +141,10 @@ func (d *driver) save(leave *store.Leave) error {
 	written, err := d.pool.Store.Commit(d.ctx, flush)
 	if err != nil {
 		return err
+	}
+	if flush.Recovered {
+		d.exec.Crashes = 0
+		d.suspected.Store(false)
 	}
 	d.pool.count(d.exec, d.unsaved.events)
 	d.unsaved = unsaved{}

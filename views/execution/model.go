@@ -5,6 +5,7 @@ package execution
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,9 +72,9 @@ type Fact struct {
 
 // Actions are what the person may do now.
 type Actions struct {
-	Cancel, Pause, Resume, Compensate bool
-	Retry                             bool
-	RetryFrom                         string // name of the activity that failed
+	Cancel, Pause, Resume, Compensate, Release bool
+	Retry                                      bool
+	RetryFrom                                  string // name of the activity that failed
 }
 
 // NodeState is an activity's state for the graph; scripts turn Since and Until into running words.
@@ -281,6 +282,9 @@ func (b builder) actions() Actions {
 	d := b.Detail
 	a := Actions{Compensate: d.Compensation == "incomplete"}
 	if !state.Ended(d.Status) {
+		if a.Release = b.quarantined(); a.Release {
+			return a
+		}
 		a.Cancel = true
 		a.Resume = d.Status == "paused"
 		a.Pause = !a.Resume && d.Status != "compensating"
@@ -291,6 +295,11 @@ func (b builder) actions() Actions {
 		a.RetryFrom = b.name(d.Error.Activity)
 	}
 	return a
+}
+
+// quarantined reports that nobody may drive it until it is released; whatever else is asked of it has to wait.
+func (b builder) quarantined() bool {
+	return slices.ContainsFunc(b.Detail.Waits, func(wait execution.WaitDetail) bool { return wait.Kind == "quarantine" })
 }
 
 // selected is the activity whose details matter most: the one asked for, what failed, a person's turn,

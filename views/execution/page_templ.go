@@ -1431,6 +1431,12 @@ func Buttons(v View, csrf string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		if v.Actions.Release {
+			templ_7745c5c3_Err = act(v, csrf, "release", "Release", true).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		if v.Actions.Resume {
 			templ_7745c5c3_Err = act(v, csrf, "resume", "Resume", true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

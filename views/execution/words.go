@@ -100,7 +100,7 @@ func (b builder) waitLines() []Line {
 	return lines
 }
 
-var urgency = map[string]int{"human": 3, "retry": 2, "event": 1}
+var urgency = map[string]int{"quarantine": 4, "human": 3, "retry": 2, "event": 1}
 
 func (b builder) waitLine(wait execution.WaitDetail) Line {
 	since := wait.Since
@@ -125,6 +125,9 @@ func (b builder) waitLine(wait execution.WaitDetail) Line {
 		}
 	case "retry":
 		line.Text = b.attemptWords(wait.Activity, 1) + ":"
+	case "quarantine":
+		line.Text = state.ForWait(wait.Kind).Word
+		line.Advice = "Put the cause right, a script that takes too much memory for example, then release it."
 	}
 	return line
 }

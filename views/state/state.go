@@ -3,7 +3,11 @@
 // ways. It must not know HTML or requests.
 package state
 
-import "weftline/engine/execution"
+import (
+	"slices"
+
+	"weftline/engine/execution"
+)
 
 // Look is the appearance of one status. Colour never speaks alone: Mark and Word say the same.
 type Look struct {
@@ -63,6 +67,8 @@ func ForWait(kind string) Look {
 		return Look{"person", "person", "Waiting for a person"}
 	case "retry":
 		return Look{"retrying", "retry", "Retrying"}
+	case "quarantine":
+		return Look{"failed", "cross", "Quarantined"}
 	case "limit", "queue":
 		return Look{"idle", "ring", "Queued"}
 	case "timer":
@@ -84,8 +90,12 @@ func ForActivity(status string, wait *execution.WaitDetail) Look {
 	return Of(status)
 }
 
-// ForExecution prefers the most pressing wait, a person before all others, over a bare "waiting".
+// ForExecution prefers the most pressing wait, a person before all others, over a bare "waiting". One that is
+// quarantined is nothing else.
 func ForExecution(status string, waits []execution.WaitDetail) Look {
+	if slices.ContainsFunc(waits, func(wait execution.WaitDetail) bool { return wait.Kind == "quarantine" }) {
+		return ForWait("quarantine")
+	}
 	if status != "waiting" || len(waits) == 0 {
 		return Of(status)
 	}
