@@ -49,7 +49,7 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { p.every(ctx, pollPause, p.lookNow, p.claimAll) })
 	loops.Go(func() { p.every(ctx, pollPause, p.unread, p.readUnread) })
-	loops.Go(func() { p.every(ctx, takeoverLook, nil, p.takeOver) })
+	loops.Go(func() { p.every(ctx, takeoverLook, p.lostNow, p.takeOver) })
 	loops.Go(func() { p.every(ctx, pollPause, p.workNow, p.takeWork) })
 	loops.Go(func() { p.every(ctx, pollPause, nil, p.expireWork) })
 	loops.Go(func() { p.finishAll(ctx) })

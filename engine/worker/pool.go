@@ -92,6 +92,7 @@ type Pool struct {
 
 	lookNow    chan struct{} // something may be ready
 	workNow    chan struct{} // somebody may have offered work
+	lostNow    chan struct{} // the next of the suspected may be taken over
 	unread     chan struct{} // something owned may have been woken elsewhere
 	registered atomic.Bool
 	born       time.Time     // when it was made
@@ -115,6 +116,7 @@ func New(options Options) *Pool {
 		finished: make(chan queue.Finished, options.Worker.Concurrency),
 		lookNow:  make(chan struct{}, 1),
 		workNow:  make(chan struct{}, 1),
+		lostNow:  make(chan struct{}, 1),
 		unread:   make(chan struct{}, 1),
 		draining: make(chan struct{}),
 		closed:   make(chan struct{}),
@@ -226,6 +228,7 @@ func (p *Pool) remove(d *driver) bool {
 	if look {
 		p.look()
 	}
+	d.clear()
 	return d.next != nil
 }
 

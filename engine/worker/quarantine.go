@@ -47,6 +47,13 @@ func (p *Pool) drivesSuspected() bool {
 	return false
 }
 
+// clear ends the suspicion of a driver that got on or is gone; the next suspected execution may be driven.
+func (d *driver) clear() {
+	if d.suspected.Swap(false) {
+		signal(d.pool.lostNow)
+	}
+}
+
 // oneSuspected leaves of what is about to be driven at most one that is suspected, and none beside one that is
 // driven already. The others are postponed before anything begins.
 func (p *Pool) oneSuspected(loaded []*store.Loaded, claims map[uuid.UUID]queue.Claim) []*store.Loaded {

@@ -144,7 +144,7 @@ func (d *driver) save(leave *store.Leave) error {
 	}
 	if flush.Recovered {
 		d.exec.Crashes = 0
-		d.suspected.Store(false)
+		d.clear()
 	}
 	d.pool.count(d.exec, d.unsaved.events)
 	d.unsaved = unsaved{}
