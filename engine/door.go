@@ -342,14 +342,11 @@ type ExecutionSummary struct {
 	StartedAt     time.Time         `json:"startedAt"`
 	UpdatedAt     time.Time         `json:"updatedAt"`
 	FinishedAt    *time.Time        `json:"finishedAt"`
-	WaitsFor      []WaitSummary     `json:"waitsFor,omitempty"` // while it waits: people first, then events
+	WaitsFor      []WaitSummary     `json:"waitsFor,omitempty"` // while it waits: people first, then events, then what ends by itself, the soonest first
 }
 
-// WaitSummary is an activity that waits for a person or an event; the snapshot of the execution says more.
-type WaitSummary struct {
-	Kind     string `json:"kind"` // human, event
-	Activity string `json:"activity"`
-}
+// WaitSummary is one thing that an execution waits for; its snapshot says more.
+type WaitSummary = execution.WaitBrief
 
 // ExecutionDetail is the snapshot of one execution in the shape of the API. Its run part comes from the
 // pure core (execution.Detail), the rest from the row.

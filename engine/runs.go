@@ -98,9 +98,12 @@ func (r *runs) sayWaits(ctx context.Context, who Who, list []ExecutionSummary) e
 	if err != nil {
 		return fmt.Errorf("list what executions wait for: %w", err)
 	}
+	byTables := map[uuid.UUID][]WaitSummary{}
 	for _, wait := range waits {
-		one := waiting[wait.ExecutionID]
-		one.WaitsFor = append(one.WaitsFor, WaitSummary{Kind: wait.Kind, Activity: wait.Activity})
+		byTables[wait.ExecutionID] = append(byTables[wait.ExecutionID], WaitSummary{Kind: wait.Kind, Activity: wait.Activity})
+	}
+	for id, first := range byTables {
+		waiting[id].WaitsFor = append(first, waiting[id].WaitsFor...)
 	}
 	return nil
 }
@@ -116,8 +119,11 @@ func summary(row store.Row) ExecutionSummary {
 	s := ExecutionSummary{ID: row.ID, Workflow: row.Workflow, Version: int(row.Version), Status: row.Status,
 		CorrelationID: row.CorrelationID, Labels: map[string]string{}, Priority: row.Priority, StartedBy: row.StartedBy,
 		StartedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, FinishedAt: row.FinishedAt}
-	if row.QuarantinedAt != nil {
-		s.WaitsFor = append(s.WaitsFor, WaitSummary{Kind: waitQuarantine})
+	switch {
+	case row.QuarantinedAt != nil:
+		s.WaitsFor = []WaitSummary{{Kind: waitQuarantine}}
+	case row.Status == execution.StatusWaiting || row.Status == execution.StatusScheduled:
+		_ = json.Unmarshal(row.Waits, &s.WaitsFor) // written by the store; nothing is nothing to say
 	}
 	_ = json.Unmarshal(row.Labels, &s.Labels) // written by us as a map of texts
 	if len(row.Error) > 0 {

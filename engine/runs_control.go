@@ -118,7 +118,7 @@ func (r *runs) Signal(ctx context.Context, who Who, id uuid.UUID, name string, p
 		return err
 	}
 	if execution.IsTerminal(row.Status) {
-		return Refuse("conflict", fmt.Sprintf("the execution is %s, no signal reaches it any more", row.Status))
+		return r.afterEnd(ctx, id, row.Status, signalID)
 	}
 	if err := r.checkSignalSchema(ctx, id, name, payload); err != nil {
 		return err
@@ -128,6 +128,18 @@ func (r *runs) Signal(ctx context.Context, who Who, id uuid.UUID, name string, p
 	}
 	signal := execution.Message{Signal: &execution.Signal{ID: signalID, Name: name, Payload: payload, Direct: true, At: r.store.Clock.Now(), By: who.User}}
 	return r.deliver(ctx, id, func() (int64, error) { return r.store.Deliver(ctx, id, signal) }) // many a second, and in the history: no line of the audit
+}
+
+// afterEnd answers a signal to an execution that is over: one that it received before is the same success again.
+func (r *runs) afterEnd(ctx context.Context, id uuid.UUID, status, signalID string) error {
+	loaded, err := r.store.LoadOne(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read execution %s: %w", id, err)
+	}
+	if loaded.State.Received(signalID) {
+		return nil
+	}
+	return Refuse("conflict", fmt.Sprintf("the execution is %s, no signal reaches it any more", status))
 }
 
 // checkSignalSchema holds the payload against the waits that are open for it now.

@@ -11,6 +11,7 @@ import (
 
 	"weftline/engine"
 	"weftline/engine/activity"
+	"weftline/engine/execution"
 )
 
 const hears = `
@@ -135,6 +136,12 @@ func TestASignalComesBeforeItsWaitAndOnce(t *testing.T) {
 	var refusal *engine.Error
 	if err := w.Signal(t.Context(), w.who, id, "go", nil, ""); !errors.As(err, &refusal) || refusal.Code != "conflict" {
 		t.Errorf("a signal after the end answered %v", err)
+	}
+	if err := w.Signal(t.Context(), w.who, id, "go", nil, "s3"); !errors.As(err, &refusal) || refusal.Code != "conflict" {
+		t.Errorf("a new id after the end answered %v", err)
+	}
+	if err := w.Signal(t.Context(), w.who, id, "go", "two", "s2"); err != nil {
+		t.Errorf("repeated after the end, the signal answered %v", err)
 	}
 }
 
@@ -339,6 +346,45 @@ func TestAVoteInTheMomentOfItsDue(t *testing.T) {
 		outcome := w.ends(id, "completed").Activities["decide"].Outcome
 		if voted := voteErr == nil && status == "done"; voted != (outcome == "approved") {
 			t.Errorf("the vote answered %q, %v and the activity ended with %s", status, voteErr, outcome)
+		}
+	}
+}
+
+// A list says what executions wait for that no person and no event ends: time, the next attempt, a child, and until
+// when.
+func TestAListSaysWhatEndsByItself(t *testing.T) {
+	w := newWorld(t)
+	w.http.answers(func(context.Context, activity.Call) activity.Outcome {
+		return activity.Outcome{Err: &execution.Error{Type: "http.503", Class: "external", Message: "made up"}}
+	})
+	w.publish("sleeps", "  activities:\n    - {id: pause, type: wait, wait: {timer: {after: 1h}}}\n    - {id: longer, type: wait, wait: {timer: {after: 2h}}}\n")
+	w.publish("tries", "  activities:\n    - {id: call, type: http, inputs: {url: http://x}, retry: {attempts: 3, strategy: fixed, delay: 30m}}\n")
+	w.publish("asks", "  activities:\n    - {id: sub, type: workflow, workflow: {name: sleeps}}\n")
+	for name, want := range map[string]engine.WaitSummary{
+		"sleeps": {Kind: "timer", Activity: "pause"}, "tries": {Kind: "retry", Activity: "call"}, "asks": {Kind: "child", Activity: "sub"},
+	} {
+		id := w.start(name, nil)
+		w.eventually(name+" waits", func() bool {
+			page, err := w.Executions(t.Context(), w.who, engine.ExecutionFilter{Workflow: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range page.Items {
+				if item.ID == id && len(item.WaitsFor) > 0 {
+					got := item.WaitsFor[0]
+					if got.Kind != want.Kind || got.Activity != want.Activity || (got.Until == nil) != (want.Kind == "child") || (got.Execution == "") != (want.Kind != "child") {
+						t.Errorf("%s waits for %+v", name, got)
+					}
+					return true
+				}
+			}
+			return false
+		})
+		w.must(w.Cancel(t.Context(), w.who, id, "", nil))
+		w.ends(id, "cancelled")
+		page, err := w.Executions(t.Context(), w.who, engine.ExecutionFilter{Workflow: name, Status: []string{"cancelled"}})
+		if err != nil || len(page.Items) == 0 || len(page.Items[0].WaitsFor) > 0 {
+			t.Errorf("after its end %s: %+v, %v", name, page.Items, err)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func runRow(run engine.ExecutionSummary) lists.RunRow {
 	}
 	if len(run.WaitsFor) > 0 {
 		first := run.WaitsFor[0]
-		row.Look = state.ForWait(first.Kind)
+		row.Look, row.Until = state.ForWait(first.Kind), first.Until
 		if first.Activity != "" {
 			row.Words = "at " + first.Activity
 		}

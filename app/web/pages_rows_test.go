@@ -2,6 +2,7 @@ package web
 
 import (
 	"testing"
+	"time"
 
 	"weftline/engine"
 )
@@ -14,5 +15,14 @@ func TestAListSaysWhatAnExecutionWaitsFor(t *testing.T) {
 	run.WaitsFor = []engine.WaitSummary{{Kind: "human", Activity: "approve"}, {Kind: "event", Activity: "reply"}}
 	if row := runRow(run); row.Look.Word != "Waiting for a person" || row.Words != "at approve and 1 more place" {
 		t.Errorf("a person and an event: %+v", row)
+	}
+	until := time.Now().Add(time.Hour)
+	run.WaitsFor = []engine.WaitSummary{{Kind: "timer", Activity: "pause", Until: &until}}
+	if row := runRow(run); row.Look.Word != "Waiting for time" || row.Words != "at pause" || row.Until == nil {
+		t.Errorf("a timer: %+v", row)
+	}
+	run.WaitsFor = []engine.WaitSummary{{Kind: "quarantine"}}
+	if row := runRow(run); row.Look.Word != "Quarantined" || row.Words != "" {
+		t.Errorf("set aside: %+v", row)
 	}
 }

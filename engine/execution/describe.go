@@ -1,6 +1,11 @@
 package execution
 
-import "weftline/engine/flow"
+import (
+	"slices"
+	"time"
+
+	"weftline/engine/flow"
+)
 
 // mostItems bounds the list of items in a Detail.
 const mostItems = 100
@@ -161,6 +166,40 @@ func waitsOf(wf *flow.Workflow, st *State) []WaitDetail {
 		}
 	}
 	return waits
+}
+
+// WaitBrief is a wait as a list of executions says it.
+type WaitBrief struct {
+	Kind      string     `json:"kind"`
+	Activity  string     `json:"activity,omitempty"`
+	Until     *time.Time `json:"until,omitempty"`
+	Execution string     `json:"execution,omitempty"` // the child
+}
+
+// briefWaits bounds what a list says of one execution.
+const briefWaits = 20
+
+// BriefWaits are the waits of a state that lists cannot learn elsewhere: for time, the next attempt, a child or a
+// slot; those that end first come first.
+func BriefWaits(wf *flow.Workflow, st *State) []WaitBrief {
+	briefs := []WaitBrief{}
+	for _, wait := range waitsOf(wf, st) {
+		if len(briefs) < briefWaits && wait.Kind != waitHuman && wait.Kind != waitEvent && wait.Kind != waitQueue {
+			briefs = append(briefs, WaitBrief{Kind: wait.Kind, Activity: wait.Activity, Until: wait.Until, Execution: wait.Execution})
+		}
+	}
+	slices.SortStableFunc(briefs, func(a, b WaitBrief) int {
+		return endOfWait(a).Compare(endOfWait(b))
+	})
+	return briefs
+}
+
+// endOfWait is when a wait ends at the latest; one without an end comes after all others.
+func endOfWait(wait WaitBrief) time.Time {
+	if wait.Until == nil {
+		return time.Unix(1<<40, 0)
+	}
+	return *wait.Until
 }
 
 func startWait(st *State) WaitDetail {

@@ -215,6 +215,9 @@ func ended(r *run) *run {
 	return &c
 }
 
+// Received reports whether the execution received a signal of that id.
+func (st *State) Received(signalID string) bool { return st.Seen[signalID] }
+
 // signal takes a signal by name, or an event that was matched to one wait. What nobody waits for is kept
 // when it was sent to this execution, and only reported when it was meant for a wait that is over.
 func (d *decider) signal(s *Signal) error {

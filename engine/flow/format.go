@@ -118,6 +118,7 @@ func (f formatter) build(y *yaml.Node, n *node, schema bool) *tree {
 		for i, item := range n.items {
 			t.values = append(t.values, f.build(y.Content[i], item, schema))
 		}
+		t.liftComment()
 		t.inline = !slices.ContainsFunc(t.values, func(v *tree) bool { return v.kind >= listNode })
 	case mapNode:
 		f.buildMap(t, y, n, schema)
@@ -225,6 +226,22 @@ func (t *tree) need(from, comment string) {
 	}
 	needs.values = append(needs.values, &tree{kind: textNode, text: from})
 	needs.head = joinComments(needs.head, comment)
+}
+
+// liftComment gives a list the comment below its last item when that ends with an empty value: so it is read when it
+// was printed.
+func (t *tree) liftComment() {
+	if n := len(t.values); n > 0 && t.values[n-1].endsEmpty() {
+		t.foot = joinComments(t.values[n-1].foot, t.foot)
+		t.values[n-1].foot = ""
+	}
+}
+
+func (t *tree) endsEmpty() bool {
+	if n := len(t.values); n > 0 {
+		return t.values[n-1].endsEmpty()
+	}
+	return t.kind < listNode && t.text == ""
 }
 
 func joinComments(a, b string) string {

@@ -35,7 +35,8 @@ type Flush struct {
 	Sealed            bool   // Events and Checkpoint hold sensitive values
 	Checkpoint        []byte // the state at LastSeq; nil = none
 	Status            *Status
-	Drained           []int64 // inbox messages whose consequences are in Events
+	Waits             []execution.WaitBrief // what it waits for now; nil while it does not wait
+	Drained           []int64               // inbox messages whose consequences are in Events
 
 	Tasks      []execution.TaskRow
 	Requester  string // who started it, shown on its tasks

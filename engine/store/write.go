@@ -47,6 +47,7 @@ func (w *writer) build() error {
 	w.executions()
 	w.statuses()
 	w.recovered()
+	w.otherWaits()
 	w.queueRows()
 	w.drained()
 	for _, f := range w.flushes {
@@ -189,14 +190,14 @@ func (w *writer) executions() {
 		return
 	}
 	w.batch.Queue(`insert into executions (id, team_id, partition, workflow, version, content_hash, mode, status,
-			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at, keep_until, deadline, queue, region)
+			correlation_id, priority, labels, started_by, parent_id, error, created_at, updated_at, finished_at, keep_until, deadline, queue, region, waits)
 		select id, team, partition, workflow, version, hash, mode, status, correlation, priority, labels::jsonb,
-			started_by, parent, error::json, at, at, finished, keep, deadline, queue, region
+			started_by, parent, error::json, at, at, finished, keep, deadline, queue, region, waits::json
 		from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[],
 			$9::text[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::text[], $15::text[],
-			$16::timestamptz[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[])
+			$16::timestamptz[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[], $21::text[])
 			as u(id, team, partition, workflow, version, hash, mode, correlation, priority, labels, started_by, parent, at,
-				status, error, finished, keep, deadline, queue, region)`,
+				status, error, finished, keep, deadline, queue, region, waits)`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Team, Valid: true} }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
@@ -216,7 +217,8 @@ func (w *writer) executions() {
 		column(rows, func(f *Flush) *time.Time { return optional(f.Begin.KeepUntil) }),
 		column(rows, func(f *Flush) *time.Time { return f.Begin.Deadline }),
 		column(rows, func(f *Flush) string { return clean(f.Begin.Queue) }),
-		column(rows, func(f *Flush) string { return clean(f.Begin.Region) }))
+		column(rows, func(f *Flush) string { return clean(f.Begin.Region) }),
+		column(rows, waitsJSON))
 	w.startKeys(rows)
 }
 
@@ -237,16 +239,40 @@ func (w *writer) statuses() {
 		return
 	}
 	w.batch.Queue(`update executions e set status = u.status, error = u.error::json, updated_at = u.at,
-			finished_at = u.finished, keep_until = u.keep, incident = null, incidents = 0
-		from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[])
-			as u(id, status, error, at, finished, keep)
+			finished_at = u.finished, keep_until = u.keep, incident = null, incidents = 0, waits = u.waits::json
+		from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::text[])
+			as u(id, status, error, at, finished, keep, waits)
 		where e.id = u.id`,
 		column(rows, executionID),
 		column(rows, func(f *Flush) string { return f.Status.Status }),
 		column(rows, func(f *Flush) *string { return errorJSON(f.Status.Error) }),
 		column(rows, func(f *Flush) time.Time { return f.At }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Status.Finished) }),
-		column(rows, func(f *Flush) *time.Time { return optional(f.Status.KeepUntil) }))
+		column(rows, func(f *Flush) *time.Time { return optional(f.Status.KeepUntil) }),
+		column(rows, waitsJSON))
+}
+
+// waitsJSON is what lists say of an execution that waits.
+func waitsJSON(f *Flush) *string {
+	if len(f.Waits) == 0 {
+		return nil
+	}
+	encoded, err := json.Marshal(f.Waits)
+	if err != nil {
+		return nil // they are plain values
+	}
+	text := string(encoded)
+	return &text
+}
+
+// otherWaits writes what executions wait for that wait as before, but for something else.
+func (w *writer) otherWaits() {
+	rows := w.those(func(f *Flush) bool { return f.Begin == nil && f.Status == nil && f.Waits != nil })
+	if len(rows) == 0 {
+		return
+	}
+	w.batch.Queue(`update executions e set waits = u.waits::json from unnest($1::uuid[], $2::text[]) as u(id, waits) where e.id = u.id`,
+		column(rows, executionID), column(rows, waitsJSON))
 }
 
 func (w *writer) recovered() {

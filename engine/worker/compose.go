@@ -35,6 +35,9 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 		flush.Notices = append(flush.Notices, cancelNotice(l, child))
 	}
 	setStatus(flush, l, follow)
+	if isWaiting(l.State.Status) {
+		flush.Waits = execution.BriefWaits(l.Definition.Workflow, l.State)
+	}
 	for _, child := range follow.Joined {
 		flush.Joins = append(flush.Joins, store.Join{Child: child.Execution, Activity: child.Activity, Item: child.Item})
 	}
@@ -46,6 +49,10 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 		flush.Notices = append(flush.Notices, endNotice(l, parent))
 	}
 	return flush, p.addChildren(ctx, flush, l, follow.Children)
+}
+
+func isWaiting(status string) bool {
+	return status == execution.StatusWaiting || status == execution.StatusScheduled
 }
 
 func setStatus(flush *store.Flush, l *store.Loaded, follow execution.Consequences) {

@@ -17,17 +17,23 @@ const (
 	defaultFlushEvery    = 50 * time.Millisecond
 )
 
-// checkpointing decides when to store the state: when the history written since is large against the state
-// itself, so that both writing and loading stay in proportion to what happens.
+// checkpointing knows what was written since the state was stored last.
 type checkpointing struct {
 	since int // bytes of history since the last checkpoint
 	size  int // of the last checkpoint
 }
 
-// leastTail is the least history in bytes worth a checkpoint.
-const leastTail = 256 << 10
+// checkpointRule says when to store the state again: when the history since is worth it, and large against the
+// state itself, so that both writing and loading stay in proportion to what happens.
+type checkpointRule struct {
+	least int // bytes of history
+	times int // the last checkpoint's size
+}
 
-func (c *checkpointing) due() bool { return c.since > max(leastTail, 2*c.size) }
+// checkpoints is the rule; BenchmarkCheckpoints measured it against others (docs/decisions/0014-checkpoints.md).
+var checkpoints = checkpointRule{least: 256 << 10, times: 2}
+
+func (r checkpointRule) due(c checkpointing) bool { return c.since > max(r.least, r.times*c.size) }
 
 // saveOrLeave makes what was decided durable where the mode asks for it, and leaves an execution that has
 // nothing to do here. left is the end of the driver's round, err errLeft the end of the driver.
@@ -165,7 +171,7 @@ func (d *driver) checkpoint(flush *store.Flush) (err error) {
 		return nil
 	}
 	d.saved.since += len(flush.Events)
-	if !d.saved.due() {
+	if !checkpoints.due(d.saved) {
 		return nil
 	}
 	if flush.Checkpoint, err = execution.EncodeState(d.exec.State); err != nil {

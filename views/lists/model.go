@@ -14,7 +14,8 @@ type RunRow struct {
 	Workflow         string
 	Version          int
 	Look             state.Look
-	Words            string // the error, when it failed
+	Words            string     // where it waits, or the error, when it failed
+	Until            *time.Time // when what it waits for ends by itself
 	StartedAt        time.Time
 	StartedBy        string
 	Took             string

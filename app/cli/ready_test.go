@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"weftline/engine"
+	"weftline/engine/enginetest"
+)
+
+// The server is well as long as what is ready does not wait for a worker in vain; that the process answers is not
+// enough.
+func TestReadyzMeansProgress(t *testing.T) {
+	url := enginetest.Database(t)
+	e, err := engine.Open(t.Context(), engine.Options{DatabaseURL: url}) // it drives nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close(t.Context())
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	const wait = `insert into ready (execution_id, partition, turn, since, priority, team_id, workflow)
+		select gen_random_uuid(), 0, now() - $1::interval, now() - $1::interval, 'normal', id, 'waits' from teams limit 1`
+	if _, err := conn.Exec(t.Context(), wait, "30 seconds"); err != nil {
+		t.Fatal(err)
+	}
+	if err := (progress{e}).Ready(t.Context()); err != nil {
+		t.Errorf("after half a minute: %v", err)
+	}
+	if _, err := conn.Exec(t.Context(), wait, "2 minutes"); err != nil {
+		t.Fatal(err)
+	}
+	if err := (progress{e}).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "add workers") {
+		t.Errorf("after two minutes: %v", err)
+	}
+}
