@@ -4,6 +4,7 @@
 # The image holds no PostgreSQL: DATABASE_URL names one. Without a login configured the
 # server is in local mode, where whoever reaches it is admin, and refuses to listen beyond
 # loopback; the second variable says that something else guards the port.
+# A worker pool (docker run --no-healthcheck … weftline worker) has no port to be asked at.
 
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
@@ -20,7 +21,8 @@ USER 10001
 ENV WEFTLINE_ADDR=0.0.0.0:8080
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
-  CMD wget -q -O /dev/null http://127.0.0.1:8080/healthz || exit 1
+  CMD port="${WEFTLINE_ADDR##*:}"; wget -q -O /dev/null "http://127.0.0.1:$port/healthz" \
+    || wget -q --no-check-certificate -O /dev/null "https://127.0.0.1:$port/healthz" || exit 1
 # SIGTERM drains: running steps are finished or handed back before the process ends.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["weftline"]
