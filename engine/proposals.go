@@ -42,6 +42,7 @@ type ProposalID struct {
 type ProposalFilter struct {
 	PageRequest
 	Workflow, State string
+	AwaitsMe        bool // only what waits for a verdict of the asker, who was asked by name or by group
 }
 
 // ProposalRequest asks for a review of the draft. Reviewers are names of people or groups.
@@ -123,6 +124,9 @@ func (c *catalog) Proposals(ctx context.Context, who Who, filter ProposalFilter)
 	}
 	params := queries.ListProposalsParams{TeamID: who.Team, Workflow: filter.Workflow, State: filter.State, PageSize: filter.size() + 1,
 		BeforeWorkflow: after.Workflow, BeforeNumber: after.Number}
+	if params.Awaiting = []string{}; filter.AwaitsMe {
+		params.Awaiting, params.Asker = append([]string{who.User}, who.Groups...), who.User
+	}
 	if after.Number > 0 {
 		params.Before = &after.At
 	}

@@ -28,13 +28,18 @@ update proposals set state = @state, version = sqlc.narg(version), ended_by = @e
 where team_id = @team_id and workflow = @workflow and number = @number;
 
 -- name: ListProposals :many
--- Newest change first; before and the place after it are the last row of the page before.
-select * from proposals
-where team_id = @team_id and (@workflow::text = '' or workflow = @workflow)
-    and (@state::text = '' or state = @state)
+-- Newest change first; before and the place after it are the last row of the page before. awaiting are the names
+-- that an asker is asked by: then only what waits for their verdict, empty = all.
+select p.* from proposals p
+where p.team_id = @team_id and (@workflow::text = '' or p.workflow = @workflow)
+    and (@state::text = '' or p.state = @state)
+    and (cardinality(@awaiting::text[]) = 0 or p.state = 'open' and p.reviewers && @awaiting and not @asker::text = any (p.editors)
+        and not exists (select from proposal_reviews r
+            where r.team_id = p.team_id and r.workflow = p.workflow and r.proposal = p.number and r.reviewer = @asker
+                and not r.dismissed and (r.verdict = 'approve' or r.verdict = 'request_changes' and r.revision = p.revision)))
     and (sqlc.narg(before)::timestamptz is null
-        or (updated_at, workflow, number) < (sqlc.narg(before)::timestamptz, @before_workflow::text, @before_number::int))
-order by updated_at desc, workflow desc, number desc
+        or (p.updated_at, p.workflow, p.number) < (sqlc.narg(before)::timestamptz, @before_workflow::text, @before_number::int))
+order by p.updated_at desc, p.workflow desc, p.number desc
 limit @page_size;
 
 -- name: CountOpenProposals :many

@@ -315,31 +315,40 @@ func (q *Queries) ListComments(ctx context.Context, teamID uuid.UUID, workflow s
 }
 
 const listProposals = `-- name: ListProposals :many
-select team_id, workflow, number, title, description, reviewers, author, editors, state, revision, base_version, version, created_at, updated_at, ended_at, ended_by from proposals
-where team_id = $1 and ($2::text = '' or workflow = $2)
-    and ($3::text = '' or state = $3)
-    and ($4::timestamptz is null
-        or (updated_at, workflow, number) < ($4::timestamptz, $5::text, $6::int))
-order by updated_at desc, workflow desc, number desc
-limit $7
+select p.team_id, p.workflow, p.number, p.title, p.description, p.reviewers, p.author, p.editors, p.state, p.revision, p.base_version, p.version, p.created_at, p.updated_at, p.ended_at, p.ended_by from proposals p
+where p.team_id = $1 and ($2::text = '' or p.workflow = $2)
+    and ($3::text = '' or p.state = $3)
+    and (cardinality($4::text[]) = 0 or p.state = 'open' and p.reviewers && $4 and not $5::text = any (p.editors)
+        and not exists (select from proposal_reviews r
+            where r.team_id = p.team_id and r.workflow = p.workflow and r.proposal = p.number and r.reviewer = $5
+                and not r.dismissed and (r.verdict = 'approve' or r.verdict = 'request_changes' and r.revision = p.revision)))
+    and ($6::timestamptz is null
+        or (p.updated_at, p.workflow, p.number) < ($6::timestamptz, $7::text, $8::int))
+order by p.updated_at desc, p.workflow desc, p.number desc
+limit $9
 `
 
 type ListProposalsParams struct {
 	TeamID         uuid.UUID
 	Workflow       string
 	State          string
+	Awaiting       []string
+	Asker          string
 	Before         *time.Time
 	BeforeWorkflow string
 	BeforeNumber   int32
 	PageSize       int32
 }
 
-// Newest change first; before and the place after it are the last row of the page before.
+// Newest change first; before and the place after it are the last row of the page before. awaiting are the names
+// that an asker is asked by: then only what waits for their verdict, empty = all.
 func (q *Queries) ListProposals(ctx context.Context, arg ListProposalsParams) ([]Proposal, error) {
 	rows, err := q.db.Query(ctx, listProposals,
 		arg.TeamID,
 		arg.Workflow,
 		arg.State,
+		arg.Awaiting,
+		arg.Asker,
 		arg.Before,
 		arg.BeforeWorkflow,
 		arg.BeforeNumber,

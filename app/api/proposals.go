@@ -27,7 +27,10 @@ func (a *API) WorkflowProposals(c *fiber.Ctx) error { return a.listProposals(c, 
 
 func (a *API) listProposals(c *fiber.Ctx, workflow string) error {
 	q := queryOf(c)
-	filter := engine.ProposalFilter{PageRequest: q.page(), Workflow: workflow, State: q.text("state")}
+	filter := engine.ProposalFilter{PageRequest: q.page(), Workflow: workflow, State: q.text("state"), AwaitsMe: q.text("awaiting") == "me"}
+	if other := q.text("awaiting"); other != "" && other != "me" {
+		return engine.Refuse("bad_request", "awaiting is me")
+	}
 	if q.err != nil {
 		return q.err
 	}

@@ -43,7 +43,7 @@ func (p *Pages) frameOf(view View, title, section string) ui.Page {
 // mostCounted is how far open tasks are counted for the rail.
 const mostCounted = 100
 
-// openTasks counts what waits for the person; a page shows without the count rather than not at all.
+// openTasks counts the tasks and reviews that wait for the person; a page shows without the count rather than not at all.
 func (p *Pages) openTasks(c *fiber.Ctx) int {
 	open, err := p.Door.Tasks(c.UserContext(), ViewOf(c).Who, engine.TaskFilter{
 		Status: "open", PageRequest: engine.PageRequest{Limit: mostCounted}})
@@ -51,6 +51,9 @@ func (p *Pages) openTasks(c *fiber.Ctx) int {
 		return 0
 	}
 	n := 0
+	if reviews, err := p.awaited(c); err == nil {
+		n = len(reviews)
+	}
 	for _, task := range open.Items {
 		if task.MayDecide {
 			n++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"weftline/app/auth"
 	"weftline/engine"
 	tasksview "weftline/views/tasks"
 )
@@ -17,6 +18,11 @@ func (p *Pages) tasks(c *fiber.Ctx) error {
 	list, err := p.Door.Tasks(c.UserContext(), ViewOf(c).Who, tasksFilter(view.Filter, c.Query("cursor")))
 	if err != nil {
 		return err
+	}
+	if view.Filter.Show == "open" && view.Filter.Query == "" && c.Query("cursor") == "" {
+		if view.Reviews, err = p.awaited(c); err != nil {
+			return err
+		}
 	}
 	view.Rows, view.Next = taskRows(list.Items, view.Now), nextPage(c, list.NextCursor)
 	return Render(c, tasksview.Page(p.frame(c, "Tasks", "tasks"), view))
@@ -32,4 +38,18 @@ func tasksFilter(show tasksview.Filter, cursor string) engine.TaskFilter {
 		filter.Status = "done"
 	}
 	return filter
+}
+
+// awaited are the proposals that wait for a verdict of the person: they were asked, and have not said.
+func (p *Pages) awaited(c *fiber.Ctx) ([]tasksview.Review, error) {
+	who := ViewOf(c).Who
+	if !auth.May(who, auth.Review) {
+		return nil, nil
+	}
+	list, err := p.Door.Proposals(c.UserContext(), who, engine.ProposalFilter{AwaitsMe: true, PageRequest: engine.PageRequest{Limit: mostCounted}})
+	var reviews []tasksview.Review
+	for _, proposal := range list.Items {
+		reviews = append(reviews, tasksview.Review{Title: proposal.Title, Workflow: proposal.Workflow, Number: proposal.Number, Author: proposal.Author, UpdatedAt: proposal.UpdatedAt})
+	}
+	return reviews, err
 }

@@ -9,7 +9,7 @@ import (
 // reviewRoutes: authors propose and publish, reviewers give verdicts, both may talk.
 func reviewRoutes(a *api.API) []Route {
 	const one = "/workflows/:name/proposals/:number"
-	states := append([]string{"state"}, paging...)
+	states := append([]string{"state", "awaiting"}, paging...)
 	return []Route{
 		{Method: get, Path: "/proposals", Needs: auth.Read, Handle: a.Proposals,
 			Says: "Lists the proposals of the team, the one changed last first.", Query: states, Answers: api.Page[engine.Proposal]{}},

@@ -3,6 +3,7 @@ package tasks
 
 import (
 	"net/url"
+	"strconv"
 	"time"
 
 	"weftline/views/lists"
@@ -17,10 +18,11 @@ type Filter struct {
 
 // View is the page.
 type View struct {
-	Now    time.Time
-	Filter Filter
-	Rows   []lists.TaskRow
-	Next   string
+	Reviews []Review // that wait for the person
+	Now     time.Time
+	Filter  Filter
+	Rows    []lists.TaskRow
+	Next    string
 }
 
 // Tab is a choice of what to show.
@@ -57,4 +59,16 @@ func (f Filter) URL() string {
 		return "/tasks"
 	}
 	return "/tasks?" + values.Encode()
+}
+
+// Review is a proposal that waits for a verdict.
+type Review struct {
+	Title, Workflow, Author string
+	Number                  int
+	UpdatedAt               time.Time
+}
+
+// URL is where it is reviewed.
+func (r Review) URL() string {
+	return "/workflows/" + r.Workflow + "/proposals/" + strconv.Itoa(r.Number)
 }
