@@ -17,6 +17,7 @@ var (
 	clockShift  int64
 )
 
+//lint:ignore U1000 the kernel's callers call it, by its address
 func shifted()
 func addressOfShifted() uintptr
 
