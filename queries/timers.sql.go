@@ -18,11 +18,11 @@ with due as (
         order by timers.due_at, timers.execution_id limit $1 for update skip locked
     ) d
     where t.execution_id = d.execution_id
-    returning t.execution_id
+    returning t.execution_id, t.due_at
 ), woken as (
     select wake(array_agg(due.execution_id)) from due having count(*) > 0
 )
-select due.execution_id from due, woken
+select due.execution_id from due, woken order by due.due_at, due.execution_id
 `
 
 // Wakes the executions whose timer is due, earliest first.
