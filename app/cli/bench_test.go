@@ -30,6 +30,9 @@ func TestBenchPrintsALineOfEachWorkload(t *testing.T) {
 				line.WALBytesPerInstance <= 0 || line.P50 <= 0 || line.P99 < line.P50 || line.CPU <= 0 || line.Postgres == "" {
 				t.Errorf("%s", got.out)
 			}
+			if l := line.Leases; (name == "leases") != (l != nil) || l != nil && (l.Register <= 0 || l.Lease <= 0 || l.Renew <= 0 || l.Dispatch <= 0) {
+				t.Errorf("leases %+v", l)
+			}
 			if (name == "timers") != (line.FiredSeconds > 0) {
 				t.Errorf("fired in %v s", line.FiredSeconds)
 			}

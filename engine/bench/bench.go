@@ -53,6 +53,7 @@ type Result struct {
 	P95                 float64 `json:"p95Ms"`
 	P99                 float64 `json:"p99Ms"`
 	FiredSeconds        float64 `json:"firedSeconds,omitempty"` // of timers: from when they are due until none is left
+	*Leases                     // of leases
 	Engine              string  `json:"engine"`
 	Postgres            string  `json:"postgres"`
 	CPU                 float64 `json:"cpu"`
@@ -86,8 +87,11 @@ func Run(ctx context.Context, options Options) (Result, error) {
 		defer stop()
 		m.begin = begin
 	}
-	if load.together {
+	switch {
+	case load.together:
 		return m.runTimers(ctx)
+	case load.remote:
+		return m.runLeases(ctx)
 	}
 	return m.run(ctx)
 }

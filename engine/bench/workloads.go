@@ -23,6 +23,7 @@ type workload struct {
 	alone     bool // the next one starts only when the one before has ended
 	apart     bool // each worker is a replica of its own
 	front     bool // starts come in by Options.Front
+	remote    bool // its activities are made by a remote worker, which is timed
 	together  bool // all wait for one instant, which the measurement begins at
 }
 
@@ -33,6 +34,7 @@ var workloads = map[string]workload{
 	"fanout-items": {text: forEach, instances: 3, steps: 1000, starters: 1, warmUp: 1, alone: true, apart: true},
 	"latency":      {text: linear(1), instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
 	"http":         {text: linear(1), instances: 5000, steps: 1, starters: 64, warmUp: 200, front: true},
+	"leases":       {text: remoteStep, instances: 400, steps: 1, warmUp: 20, remote: true},
 	"timers":       {text: sleeping, instances: 100_000, steps: 1, starters: 64, together: true},
 }
 
