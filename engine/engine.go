@@ -32,6 +32,7 @@ import (
 // Options of an engine; zero values are the defaults in parentheses.
 type Options struct {
 	DatabaseURL     string             // of a migrated database
+	ListenURL       string             // of the same past a connection pooler, for LISTEN (DatabaseURL)
 	Partitions      int                // fixed for the life of the database (32)
 	Concurrency     int                // activity attempts at one time (16)
 	Committers      int                // connections that flush in parallel (4)
@@ -149,7 +150,15 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 	config.MaxConns = int32(options.Connections)
 	config.MaxConnIdleTime = time.Minute
 	config.ConnConfig.RuntimeParams["application_name"] = "weftline"
-	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "30000"
+	pooled, err := behindPooler(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	if pooled {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // no statement outlives its transaction
+	} else {
+		config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "30000"
+	}
 	scope := &teamScope{}
 	config.PrepareConn = scope.prepare
 	config.ShouldPing = func(_ context.Context, before pgxpool.ShouldPingParams) bool {
@@ -187,7 +196,7 @@ func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Poli
 		Changed:  e.watchers.tell,
 		TimerSet: func(wait time.Duration) { e.timers.Nudge(wait) },
 	})
-	e.bus = notify.New(e.db, id, e.options.Log, e.heard, func(ctx context.Context, session *pgx.Conn) error {
+	e.bus = notify.New(e.db, e.options.listening(e.db), id, e.options.Log, e.heard, func(ctx context.Context, session *pgx.Conn) error {
 		return q.HoldLock(ctx, session)
 	})
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })

@@ -113,7 +113,7 @@ func configuredKeys(c *config.Config) ([][]byte, error) {
 func (a *application) engineOptions(url string, keys [][]byte, kinds *activity.Registry) engine.Options {
 	c := a.config
 	return engine.Options{
-		DatabaseURL: url, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode), Scheduling: c.Scheduling, Balance: c.Balance,
+		DatabaseURL: url, ListenURL: a.config.ListenURL, SecretKeys: keys, Partitions: c.Queue.PartitionCount, Concurrency: c.Worker.Concurrency, Mode: string(c.ExecutionMode), Scheduling: c.Scheduling, Balance: c.Balance,
 		Backpressure: engine.PressureLimits{QueueAge: c.Backpressure.QueueAge, QueueDepth: c.Backpressure.QueueDepth, Action: string(c.Backpressure.Action)},
 
 		PayloadLimit: c.Limits.PayloadBytes, OutputLimit: c.Limits.OutputBytes, ItemLimit: c.Limits.ForEachItems, Grace: graceOfWork, Activities: kinds,

@@ -28,6 +28,7 @@ type Config struct {
 	EgressAllow         []netip.Prefix
 
 	DatabaseURL string // "" runs a private PostgreSQL in DataDir
+	ListenURL   string // the same database past a connection pooler, "" = DatabaseURL
 	DataDir     string
 	PostgresBin string // folder of the private PostgreSQL's binaries; "" searches
 

@@ -102,6 +102,8 @@ var settings = []Setting{
 
 	{Group: Database, Name: "database-url", Env: "DATABASE_URL", Form: "URL", Secret: true,
 		Help: "PostgreSQL 14 to 18 to use; without it a private one runs in the data folder", value: func(c *Config) flag.Value { return (*text)(&c.DatabaseURL) }},
+	{Group: Database, Name: "database-listen-url", Env: "WEFTLINE_DATABASE_LISTEN_URL", Form: "URL", Secret: true,
+		Help: "the same database past a connection pooler, for LISTEN; without it replicas behind a pooler poll", value: func(c *Config) flag.Value { return (*text)(&c.ListenURL) }},
 	{Group: Database, Name: "data-dir", Env: "WEFTLINE_DATA_DIR", Default: "./data", Form: "FOLDER",
 		Help: "folder of the private PostgreSQL", value: func(c *Config) flag.Value { return (*text)(&c.DataDir) }},
 	{Group: Database, Name: "postgres-bin", Env: "WEFTLINE_POSTGRES_BIN", Form: "FOLDER",

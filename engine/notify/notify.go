@@ -52,6 +52,7 @@ type Change struct {
 // Bus sends the hints of one process to the others and brings theirs.
 type Bus struct {
 	pool    *pgxpool.Pool
+	direct  *pgx.ConnConfig // nil = nobody listens
 	me      uuid.UUID
 	log     *slog.Logger
 	receive func(Hint)
@@ -63,10 +64,10 @@ type Bus struct {
 	dirty chan struct{}
 }
 
-// New makes a bus. receive is called with what other processes send, one call at a time; session is called
+// New makes a bus that sends over the pool and listens on a connection of its own by direct, nil for not at all. receive is called with what other processes send, one call at a time; session is called
 // with each new listening connection.
-func New(pool *pgxpool.Pool, me uuid.UUID, log *slog.Logger, receive func(Hint), session func(context.Context, *pgx.Conn) error) *Bus {
-	return &Bus{pool: pool, me: me, log: log, receive: receive, session: session, dirty: make(chan struct{}, 1)}
+func New(pool *pgxpool.Pool, direct *pgx.ConnConfig, me uuid.UUID, log *slog.Logger, receive func(Hint), session func(context.Context, *pgx.Conn) error) *Bus {
+	return &Bus{pool: pool, direct: direct, me: me, log: log, receive: receive, session: session, dirty: make(chan struct{}, 1)}
 }
 
 // SetPeers says whether any other process is there to be told.
@@ -92,7 +93,9 @@ func (b *Bus) Send(hint Hint) {
 func (b *Bus) Run(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { b.sendAll(ctx) })
-	both.Go(func() { b.listenAlways(ctx) })
+	if b.direct != nil {
+		both.Go(func() { b.listenAlways(ctx) })
+	}
 	both.Wait()
 }
 
@@ -170,7 +173,7 @@ func (b *Bus) listenAlways(ctx context.Context) {
 
 // listen holds one connection outside the pool until it breaks.
 func (b *Bus) listen(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, b.pool.Config().ConnConfig.Copy())
+	conn, err := pgx.ConnectConfig(ctx, b.direct.Copy())
 	if err != nil {
 		return err
 	}
