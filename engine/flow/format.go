@@ -42,6 +42,7 @@ func formatDocument(d *document, s *source) []byte {
 	f := formatter{checker: c}
 	top := f.build(d.syntax.Content[0], d.root, false)
 	top.edgesToNeeds()
+	top.liftComment(true)
 	top.head = joinComments(d.syntax.HeadComment, top.head)
 	top.foot = joinComments(top.foot, d.syntax.FootComment)
 	p := &printer{}
@@ -118,7 +119,7 @@ func (f formatter) build(y *yaml.Node, n *node, schema bool) *tree {
 		for i, item := range n.items {
 			t.values = append(t.values, f.build(y.Content[i], item, schema))
 		}
-		t.liftComment()
+		t.liftComment(false)
 		t.inline = !slices.ContainsFunc(t.values, func(v *tree) bool { return v.kind >= listNode })
 	case mapNode:
 		f.buildMap(t, y, n, schema)
@@ -228,10 +229,10 @@ func (t *tree) need(from, comment string) {
 	needs.head = joinComments(needs.head, comment)
 }
 
-// liftComment gives a list the comment below its last item when that ends with an empty value: so it is read when it
-// was printed.
-func (t *tree) liftComment() {
-	if n := len(t.values); n > 0 && t.values[n-1].endsEmpty() {
+// liftComment gives a list the comment below its last item when that ends with an empty value, or the list is all
+// there is: so it is read when it was printed.
+func (t *tree) liftComment(whole bool) {
+	if n := len(t.values); n > 0 && t.kind == listNode && (whole || t.values[n-1].endsEmpty()) {
 		t.foot = joinComments(t.values[n-1].foot, t.foot)
 		t.values[n-1].foot = ""
 	}
