@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -170,6 +171,8 @@ func (w *world) eventually(what string, holds func() bool) {
 func TestAPausedOwnerThatWakesUpChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	release := make(chan struct{})
+	wake := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(wake) // also when the test fails before
 	w.http.answers(func(ctx context.Context, _ activity.Call) activity.Outcome {
 		<-release // deaf to its context, as a paused process is
 		return activity.Outcome{Value: map[string]any{"status": int64(500)}}
@@ -182,7 +185,7 @@ func TestAPausedOwnerThatWakesUpChangesNothing(t *testing.T) {
 	heir := &world{t: t, url: w.url, who: w.who, http: &fakeHTTP{}}
 	heir.open()
 	detail := heir.ends(id, "completed")
-	close(release)
+	wake()
 	w.stop()
 	if after, err := heir.Execution(t.Context(), w.who, id); err != nil || after.LastSeq != detail.LastSeq {
 		t.Errorf("the late owner wrote up to event %d, the history ended at %d, %v", after.LastSeq, detail.LastSeq, err)
@@ -190,6 +193,24 @@ func TestAPausedOwnerThatWakesUpChangesNothing(t *testing.T) {
 	if lost := heir.count(id, execution.LeaseExpired); lost != 1 {
 		t.Errorf("%d leases expired", lost)
 	}
+}
+
+// An attempt that heeds nothing does not keep a process that was told to end.
+func TestADeafAttemptIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	w.http.answers(func(context.Context, activity.Call) activity.Outcome {
+		<-release
+		return activity.Outcome{Value: map[string]any{"status": int64(200)}}
+	})
+	w.publish("chain", chain(1))
+	id := w.start("chain", nil)
+	w.eventually("the attempt", func() bool { return len(w.http.made()) == 1 })
+	w.stop()
+	heir := w.beside()
+	heir.ends(id, "completed")
 }
 
 // In a fleet that is full, whatever ends makes room for something new; what a lost worker left must not wait for that.

@@ -133,8 +133,12 @@ func (p *Pool) isClosing() bool {
 	}
 }
 
+// deafFor is how long Close waits for attempts that were cancelled. One that is deaf must not keep its process for
+// ever: its lease ends, and another worker makes it again.
+const deafFor = 5 * time.Second
+
 // Close drains: nothing new is claimed, running attempts finish within the grace, everything computed is
-// saved, and the rest is left for others. It answers when no driver is left.
+// saved, and the rest is left for others. It answers when no driver is left, or none that heeds it.
 func (p *Pool) Close(ctx context.Context) {
 	if !p.drain() {
 		<-p.closed // somebody else is at it
@@ -153,7 +157,11 @@ func (p *Pool) Close(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	p.abandon()
-	<-done
+	select {
+	case <-done:
+	case <-time.After(deafFor):
+		p.Log.Error("attempts do not heed that they were cancelled; they are left behind", "attempts", p.Busy())
+	}
 	for _, claim := range p.takeReturned() {
 		p.giveBack(ctx, claim.Execution)
 	}
@@ -161,6 +169,8 @@ func (p *Pool) Close(ctx context.Context) {
 	if !p.registered.Load() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, queue.Heartbeat) // the database may be what is gone
+	defer cancel()
 	if _, _, err := p.Queue.Beat(ctx, queue.StateStopped, queue.Load{}); err != nil {
 		p.Log.Warn("the worker could not be marked as stopped; its lease will end", "error", err)
 	}
