@@ -195,22 +195,33 @@ func TestAPausedOwnerThatWakesUpChangesNothing(t *testing.T) {
 	}
 }
 
-// An attempt that heeds nothing does not keep a process that was told to end.
+// An attempt made for another replica, which heeds nothing, does not keep a process that was told to end.
 func TestADeafAttemptIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	helper := w.beside(labelled(map[string]string{"gpu": "true"}, ""))
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	w.http.answers(func(context.Context, activity.Call) activity.Outcome {
+	helper.http.answers(func(context.Context, activity.Call) activity.Outcome {
 		<-release
 		return activity.Outcome{Value: map[string]any{"status": int64(200)}}
 	})
-	w.publish("chain", chain(1))
-	id := w.start("chain", nil)
-	w.eventually("the attempt", func() bool { return len(w.http.made()) == 1 })
-	w.stop()
-	heir := w.beside()
-	heir.ends(id, "completed")
+	w.publish("placed", `
+  activities:
+    - {id: far, type: http, inputs: {url: "https://example.com"}, affinity: {labels: {gpu: "true"}}}
+`)
+	w.start("placed", nil)
+	w.eventually("the attempt", func() bool { return len(helper.http.made()) == 1 })
+	stopped := make(chan struct{})
+	go func() {
+		helper.stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(patience):
+		t.Error("it does not end")
+	}
 }
 
 // In a fleet that is full, whatever ends makes room for something new; what a lost worker left must not wait for that.
