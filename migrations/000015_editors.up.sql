@@ -11,4 +11,4 @@ create unlogged table editors (
 );
 create index editors_of_workflow on editors (team_id, workflow);
 
-update schema_migrations set dirty = false where version = 16;
+update schema_migrations set dirty = false where version = 15;
