@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
+import { DesignerPage } from "./designer-page";
 import { expect, test } from "./quiet";
 // @ts-expect-error a script without types
 import { freePort, startApplication, startProvider } from "./with-provider.mjs";
@@ -174,4 +175,65 @@ test("the pages hold on a narrow screen and for everybody", async ({ page }) => 
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(wide, path).toBeLessThanOrEqual(0);
   }
+});
+
+/** signs in in the tab that the page's notice opens, and closes it. */
+async function signInBeside(page: Page, name: string): Promise<void> {
+  const opening = page.context().waitForEvent("page");
+  await page.getByRole("link", { name: "Sign in again" }).click();
+  const tab = await opening;
+  const choose = tab.getByRole("link", { name: /^Sign in with/ });
+  await expect(choose.or(tab.getByLabel("Password"))).toBeVisible();
+  if (await choose.isVisible()) await choose.click();
+  await expect(tab.getByLabel("Password").or(tab.getByText("You can close this tab"))).toBeVisible();
+  if (await tab.getByLabel("Password").isVisible()) await identify(tab, name);
+  await expect(tab.getByText("You can close this tab")).toBeVisible();
+  await tab.close();
+}
+
+test("a sensitive act asks to sign in again, and what was typed is sent after it", async ({ page, expectNoise }) => {
+  expectNoise(/40[13]/);
+  await signIn(page, "ada", "/settings/secrets");
+  await page.getByLabel("Name").fill("TYPED_KEY");
+  await page.getByLabel("Value").fill("typed before signing in again");
+  await page.getByRole("button", { name: "Save the secret" }).click();
+  await expect(page.getByText("This needs a sign-in from just now")).toBeVisible();
+  await expect(page.getByLabel("Name")).toHaveValue("TYPED_KEY");
+  await signInBeside(page, "ada");
+  await page.getByRole("button", { name: "Save the secret" }).click();
+  await expect(page.getByRole("cell", { name: "TYPED_KEY" })).toBeVisible();
+});
+
+test("a form that outlives its session is sent by the next one", async ({ page, expectNoise }) => {
+  expectNoise(/401/);
+  expectNoise(/no valid credentials|WebSocket/);
+  await signIn(page, "ada", "/workflows/refund-approval/run");
+  const order = page.getByLabel("Order");
+  await order.fill("ord_77");
+  await page.context().clearCookies({ domain: "localhost" });
+  await page.getByRole("button", { name: /^Run version/ }).click();
+  await expect(page.getByText("Your session has ended")).toBeVisible();
+  await expect(order).toHaveValue("ord_77");
+  await signInBeside(page, "ada");
+  await expect(order).toHaveValue("ord_77");
+  await page.getByRole("button", { name: /^Run version/ }).click();
+  await expect(page).toHaveURL(/\/executions\//);
+});
+
+test("the designer keeps a draft through an ended session and saves it in the next", async ({ page, expectNoise }) => {
+  expectNoise(/40[13]/);
+  expectNoise(/no valid credentials|WebSocket/);
+  await signIn(page, "ada", "/workflows/refund-approval/edit");
+  const designer = new DesignerPage(page);
+  await designer.saved();
+  await page.locator(".gv-node .gv-card").first().click();
+  await page.context().clearCookies({ domain: "localhost" });
+  await designer.field("name").fill("Typed without a session");
+  await page.keyboard.press("Tab");
+  await expect(page.getByText("your session has ended. Your work is kept")).toBeVisible();
+  await signInBeside(page, "ada");
+  await page.bringToFront();
+  await designer.saved();
+  await page.reload();
+  await expect(page.getByText("Typed without a session").first()).toBeVisible();
 });
