@@ -64,3 +64,20 @@ test("the scripts of the designer, code editor open, stay under 240 KB compresse
   expect(sizes.length).toBeGreaterThan(3);
   expect(sizes.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(240 * 1024);
 });
+
+test("typing YAML is helped: names that an expression may use, brackets that close", async ({ page }) => {
+  await openText(page, text);
+  const code = page.getByLabel("Workflow as YAML");
+  const before = await page.evaluate(() => performance.getEntriesByType("resource").length);
+  await code.click();
+  await expect.poll(() => page.evaluate(() => performance.getEntriesByType("resource").length)).toBeGreaterThan(before); // the help is loaded now
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type('      other: "${{ activities.');
+  const offered = page.locator(".cm-tooltip-autocomplete");
+  await expect(offered).toContainText("ask");
+  await page.keyboard.press("Escape");
+  await expect(offered).toBeHidden();
+  await page.keyboard.type("ask.out");
+  await offered.getByText("outcome").click();
+  await expect(code).toContainText('other: "${{ activities.ask.outcome"');
+});

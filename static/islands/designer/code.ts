@@ -3,7 +3,7 @@
 // It lives in a shadow root, where its styles are constructed sheets, which a
 // strict content security policy allows.
 
-import { autocompletion, closeBrackets, completionKeymap, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
@@ -44,6 +44,7 @@ export class CodePane {
   readonly element = el('div', { class: 'ds-code' });
   private readonly view: EditorView;
   private typing = 0;
+  private helped = false;
 
   constructor(private readonly session: Session, private readonly apply: (problem: Problem) => void) {
     const root = this.element.attachShadow({ mode: 'open' });
@@ -93,21 +94,27 @@ export class CodePane {
   private extensions() {
     const { session } = this;
     return [
-      lineNumbers(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(),
+      lineNumbers(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(),
       yaml(), syntaxHighlighting(colours), lintGutter(), marked,
-      autocompletion({ override: [(context) => this.completions(context)] }),
+      EditorView.domEventHandlers({ focus: () => this.helpTyping() }),
       Prec.highest(keymap.of([
         { key: 'Mod-z', run: () => (session.undo(), true) },
         { key: 'Mod-f', run: (view) => (void import('./code-search').then(({ search }) => search(view)), true) },
         { key: 'Mod-y', run: () => (session.redo(), true) },
         { key: 'Mod-Shift-z', run: () => (session.redo(), true) },
       ])),
-      keymap.of([...completionKeymap, ...defaultKeymap]),
+      keymap.of(defaultKeymap),
       EditorView.updateListener.of((update) => this.updated(update)),
       EditorView.contentAttributes.of({ 'aria-label': 'Workflow as YAML', tabindex: '0' }),
       EditorState.readOnly.of(session.readonly),
       theme,
     ];
+  }
+
+  private helpTyping(): void {
+    if (this.helped) return;
+    this.helped = true;
+    void import('./code-complete').then(({ help }) => help(this.view, (context) => this.completions(context)));
   }
 
   private completions(context: CompletionContext): CompletionResult | null {
