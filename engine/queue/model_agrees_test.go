@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/enginetest"
+	"weftline/engine/queue/balance"
 	"weftline/engine/queue/order"
 )
 
@@ -183,4 +184,34 @@ func entriesOf(entries []modelEntry) []uuid.UUID {
 		ids[i] = e.Execution
 	}
 	return ids
+}
+
+// A worker that goes on as long as there is more takes the whole line, however many it asks for at once.
+func TestMoreIsSaidUntilTheLineIsTaken(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		db := enginetest.Pool(t)
+		w := &smallWorld{t: t, db: db}
+		worker, team := uuid.New(), uuid.New()
+		w.exec(`insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, heartbeat_at)
+			values ($1, '', '', 'idle', '', '', '{}', '{}', 8, now())`, worker)
+		w.exec(`insert into teams (id, name) values ($1, 'team')`, team)
+		w.exec(`insert into ready (execution_id, partition, turn, team_id, workflow, priority, since)
+			select gen_random_uuid(), 0, now() - interval '1 minute', $1, '', 'normal', now() - interval '1 minute' from generate_series(1, 17)`, team)
+		share, err := balance.Named("least_loaded")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, taken := New(db, worker, Serving{Partitions: []int16{0}}, order.FIFO, share), 0
+		for more := true; more; {
+			var claims []Claim
+			if claims, more, err = q.Claim(context.Background(), 4, nil, time.Now(), alone); err != nil {
+				t.Fatal(err)
+			}
+			taken += len(claims)
+			more = more && len(claims) > 0
+		}
+		if taken != 17 {
+			t.Errorf("alone %v: %d of 17 were taken", alone, taken)
+		}
+	}
 }

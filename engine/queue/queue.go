@@ -66,7 +66,7 @@ type Claim struct {
 
 // Claim takes at most n executions that nobody owns, in the order of the policy. running is what this worker
 // drives already, by team. Alone: there is no other worker to share it with. More reports that others are waiting
-// still.
+// still, or may be, since as many were found as were asked for.
 func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now time.Time, alone bool) (claims []Claim, more bool, err error) {
 	teams, from := q.lowWatermarks(time.Now())
 	atOnce := 0
@@ -93,7 +93,7 @@ func (q *Queue) Claim(ctx context.Context, n int, running map[uuid.UUID]int, now
 		}
 	}
 	line = line[:min(n, len(line))]
-	more = len(line) < len(rows)
+	more = len(line) < len(rows) || len(rows) >= n
 	wakes := map[uuid.UUID]int64{}
 	if len(line) > 0 && len(rows) > atOnce {
 		if wakes, err = q.take(ctx, line); err != nil {
