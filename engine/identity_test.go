@@ -65,7 +65,7 @@ func TestServiceAccountActsAsItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Who{Team: admin.Team, TeamName: DefaultTeam, User: "ben", Groups: []string{"board"}, Scopes: []string{"read", "run"}}
+	want := Who{Team: admin.Team, TeamName: DefaultTeam, User: "ben", Groups: []string{"board"}, Scopes: []string{"read", "run"}, Via: "case"}
 	if !reflect.DeepEqual(who, want) {
 		t.Errorf("authenticated %+v, want %+v", who, want)
 	}

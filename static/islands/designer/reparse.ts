@@ -24,7 +24,8 @@ function withinActivity(before: ParsedText, text: string): ParsedText | null {
   if (!isMap(item) || item.flow || !next || !item.range || edit.from <= item.range[0] || edit.to >= item.range[1]) return null;
   const delta = text.length - before.text.length;
   const [start, end] = [item.range[0], item.range[2]];
-  const fresh = parseItem(before.text.slice(start, end), text.slice(start, end + delta), start - (text.lastIndexOf('\n', start - 1) + 1), start);
+  const head = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const fresh = parseItem(before.text.slice(start, end), text.slice(start, end + delta), head, before.text.slice(end, next.range![0]), start);
   if (!fresh) return null;
   for (const after of list.items.slice(index + 1)) shift(after as Node, delta);
   shiftBehind(doc, list, end, delta);
@@ -47,12 +48,15 @@ function indexAt(list: YAMLSeq, offset: number): number {
 /** Anchors, aliases and document marks reach beyond the item. */
 const reaching = /(^|[\s[{,:-])[&*][^\s]|^(---|\.\.\.)/m;
 
-function parseItem(old: string, source: string, column: number, start: number): YAMLMap | null {
-  if (reaching.test(old) || reaching.test(source)) return null;
-  const parsed = parseDocument(' '.repeat(column) + source, { version: '1.2', prettyErrors: false, logLevel: 'silent' });
-  const item = parsed.contents;
+/** Reads an item between its dash, the head, and the next one, at the end of the tail: what follows says where it ends. */
+function parseItem(old: string, source: string, head: string, tail: string, start: number): YAMLMap | null {
+  if (!/^ *- +$/.test(head) || reaching.test(old) || reaching.test(source)) return null;
+  const parsed = parseDocument(`${head}${source}${tail}x`, { version: '1.2', prettyErrors: false, logLevel: 'silent' });
+  if (parsed.errors.length > 0 || parsed.warnings.length > 0 || parsed.comment || !isSeq(parsed.contents)) return null;
+  const [item, next, ...more] = parsed.contents.items as unknown as Node[];
+  const column = head.length;
   const whole = isMap(item) && !item.flow && item.range![0] === column && item.range![2] === column + source.length;
-  if (parsed.errors.length > 0 || parsed.warnings.length > 0 || !whole || parsed.comment) return null;
+  if (!whole || more.length > 0 || next?.range?.[0] !== column + source.length + tail.length) return null;
   shift(item, start - column);
   return item as unknown as YAMLMap;
 }
