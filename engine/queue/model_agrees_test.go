@@ -215,3 +215,24 @@ func TestMoreIsSaidUntilTheLineIsTaken(t *testing.T) {
 		}
 	}
 }
+
+// A worker that was killed is dealt nothing from then on, long before its lease ends.
+func TestTheKilledAreDealtNothing(t *testing.T) {
+	db := enginetest.Pool(t)
+	w := &smallWorld{t: t, db: db}
+	worker, killed, team := uuid.New(), uuid.New(), uuid.New()
+	serving := Serving{Partitions: []int16{0}}
+	w.exec(`insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, heartbeat_at, session_lock, pool)
+		values ($1, '', '', 'idle', '', '', '{}', '{}', 8, now(), false, $3), ($2, '', '', 'idle', '', '', '{}', '{}', 8, now(), true, $3)`, worker, killed, serving.pool())
+	w.exec(`insert into teams (id, name) values ($1, 'team')`, team)
+	w.exec(`insert into ready (execution_id, partition, turn, team_id, workflow, priority, since)
+		select gen_random_uuid(), 0, now(), $1, '', 'normal', now() from generate_series(1, 8)`, team)
+	share, err := balance.Named("least_loaded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, _, err := New(db, worker, serving, order.FIFO, share).Claim(context.Background(), 8, nil, time.Now(), false)
+	if err != nil || len(claims) != 8 {
+		t.Errorf("%d of 8 were taken, %v", len(claims), err)
+	}
+}

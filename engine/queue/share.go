@@ -10,6 +10,7 @@ import (
 
 	"weftline/engine/queue/balance"
 	"weftline/engine/queue/order"
+	"weftline/queries"
 )
 
 const (
@@ -74,13 +75,28 @@ func (q *Queue) workers(ctx context.Context, age time.Duration) ([]balance.Worke
 	if err != nil {
 		return nil, err
 	}
+	gone, err := q.q.Unlocked(ctx, idsOf(rows))
+	if err != nil {
+		return nil, err
+	}
 	s.table = s.table[:0]
 	for _, row := range rows {
+		if slices.Contains(gone, row.ID) && row.ID != q.worker {
+			continue // dealt nothing, or the first seconds after its death would pass in waiting for it
+		}
 		s.table = append(s.table, balance.Worker{ID: row.ID, Region: row.Region, Slots: int(row.Concurrency), Active: int(row.Active),
 			Room: order.Room(int(row.Concurrency), int(row.Active)), Urgent: int(row.Urgent), Queued: int(row.QueueLength), CPU: row.CpuUsage, Memory: row.MemoryUsage})
 	}
 	s.looked, s.gives = time.Now(), !keeps(s.policy, s.table, q.worker)
 	return slices.Clone(s.table), nil
+}
+
+func idsOf(rows []queries.PoolTableRow) []uuid.UUID {
+	ids := make([]uuid.UUID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
 }
 
 // took notes in the table what was taken since it was read.
