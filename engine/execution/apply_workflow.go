@@ -109,7 +109,8 @@ func (f *fold) drive() {
 		due = f.at + ceilMillis(f.wf.Limits.Timeout)
 	}
 	if st.Created.Deadline != nil && st.Drives == 1 {
-		if d := millis(*st.Created.Deadline); due == 0 || d < due {
+		// 0 says that there is none; what is before 1970 is as much over as 1970 is.
+		if d := max(millis(*st.Created.Deadline), 1); due == 0 || d < due {
 			due = d
 		}
 	}
