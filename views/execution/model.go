@@ -84,6 +84,7 @@ type NodeState struct {
 	Detail string     `json:"detail,omitempty"`
 	Since  *time.Time `json:"since,omitempty"`
 	Until  *time.Time `json:"until,omitempty"`
+	Port   string     `json:"port,omitempty"` // by which it ended
 }
 
 // shownEvents is how many of the newest events the page lists; the whole history is a file away.

@@ -69,11 +69,22 @@ func TestAFailureSaysWhereWhyAndWhatNext(t *testing.T) {
 	}
 }
 
+func TestWhatWasUndoneIsStartedAgain(t *testing.T) {
+	f := facts("compensated")
+	f.Detail.FinishedAt = at(30)
+	f.Detail.Compensation = "complete"
+	f.Detail.Error = &execution.Error{Type: "http.409", Message: "conflict", Activity: "charge"}
+	line := Build(f).Lines[0]
+	if line.Text != "Compensated after a failure at" || !strings.Contains(line.Advice, "start a new execution") {
+		t.Errorf("line: %+v", line)
+	}
+}
+
 func TestCompletedSaysHowLong(t *testing.T) {
 	f := facts("completed")
 	f.Detail.FinishedAt = at(12)
 	v := Build(f)
-	if v.Lines[0].Text != "Completed in 12 s" || v.Actions != (Actions{}) || v.States["charge"].Label != "Completed in 2 s" {
+	if v.Lines[0].Text != "Completed in 12 s" || v.Actions != (Actions{}) || v.States["charge"].Label != "Completed in 2 s" || v.States["charge"].Port != "success" {
 		t.Errorf("line %+v, actions %+v, node %+v", v.Lines[0], v.Actions, v.States["charge"])
 	}
 }

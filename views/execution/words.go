@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,7 +62,9 @@ func (b builder) endLines() []Line {
 		line.Reason = d.Error.Type + ": " + d.Error.Message
 		line.Advice = advice(d.Error.Type)
 		if d.Error.Activity != "" {
-			line.Text += " at"
+			if line.Text += " at"; d.Status == "compensated" {
+				line.Text, line.Advice = "Compensated after a failure at", "Put the cause right and start a new execution."
+			}
 			line.Activity, line.Name = d.Error.Activity, b.name(d.Error.Activity)
 			line.Reason += b.afterAttempts(d.Error)
 		}
@@ -186,7 +189,7 @@ func (b builder) states() map[string]NodeState {
 
 func (b builder) nodeState(id string, detail execution.ActivityDetail) NodeState {
 	look := state.ForActivity(detail.Status, b.wait(id))
-	n := NodeState{State: detail.Status, Label: look.Word}
+	n := NodeState{State: detail.Status, Label: look.Word, Port: port(detail)}
 	switch wait := b.wait(id); {
 	case wait != nil && (detail.Status == "waiting" || detail.Status == "retrying" || detail.Status == "ready"):
 		b.parked(&n, *wait)
@@ -209,6 +212,17 @@ func (b builder) nodeState(id string, detail execution.ActivityDetail) NodeState
 		n.Label += " in " + ui.Duration(detail.FinishedAt.Sub(*detail.StartedAt))
 	}
 	return n
+}
+
+// port is by which port an activity ended; "" while it goes on, and when it has none.
+func port(detail execution.ActivityDetail) string {
+	switch {
+	case detail.Status == "failed" || detail.Status == "timed_out":
+		return cmp.Or(detail.Outcome, "failure")
+	case detail.Status == "completed":
+		return cmp.Or(detail.Outcome, "success")
+	}
+	return ""
 }
 
 // parked says in a node's few words what is waited for; scripts add since when or how long still.

@@ -74,7 +74,7 @@ func placeOf(event execution.Event) place {
 func (f *folder) begin(event execution.Event, kind, state string) {
 	f.end(event, "completed", "")
 	f.open[placeOf(event)] = len(f.spans)
-	span := Span{Activity: event.Activity, Item: event.Item, Attempt: event.Attempt, Kind: kind, State: state, From: event.At}
+	span := Span{Activity: event.Activity, Item: event.Item, Attempt: event.Attempt, Kind: kind, State: state, From: event.At, Undoing: event.Compensating}
 	if event.Compensating {
 		span.Words = "undoing"
 	}

@@ -32,6 +32,7 @@ type Span struct {
 	From           time.Time
 	To             *time.Time
 	Words          string // what a tooltip adds, e.g. the error
+	Undoing        bool   // it takes back what was done
 }
 
 // Subject is the execution that is drawn.
@@ -191,12 +192,15 @@ func tip(span Span, now time.Time) string {
 	return what
 }
 
-// sum says how many attempts there were, if more than one, and how long it was from first to last.
+// sum says how many attempts there were, if more than one, whether it was undone, and how long it was from
+// first to last.
 func sum(spans []Span, now time.Time) (attemptWords, lengthWords string) {
-	attempts := 0
+	attempts, undone := 0, false
 	end := spans[0].From
 	for _, span := range spans {
-		if span.Kind == Attempt {
+		if span.Undoing {
+			undone = undone || span.State == "compensated"
+		} else if span.Kind == Attempt {
 			attempts = max(attempts+1, span.Attempt)
 		}
 		if to := span.From.Add(length(span, now)); to.After(end) {
@@ -205,6 +209,9 @@ func sum(spans []Span, now time.Time) (attemptWords, lengthWords string) {
 	}
 	if attempts > 1 {
 		attemptWords = ui.Plural(attempts, "attempt") + ", "
+	}
+	if undone {
+		attemptWords += "undone, "
 	}
 	return attemptWords, ui.Duration(end.Sub(spans[0].From))
 }

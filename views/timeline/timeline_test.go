@@ -76,3 +76,13 @@ func TestTicksAreRound(t *testing.T) {
 		}
 	}
 }
+
+func TestUndoingIsNoFurtherAttempt(t *testing.T) {
+	chart := Build([]Span{
+		{Activity: "a", Kind: Attempt, Attempt: 1, State: "completed", From: at(0), To: until(500)},
+		{Activity: "a", Kind: Attempt, Attempt: 1, State: "compensated", From: at(1500), To: until(2000), Undoing: true},
+	}, subject(9000, until(2000)))
+	if words := chart.Rows[0].Words; words != "undone, 2 s" {
+		t.Errorf("the row says %q", words)
+	}
+}

@@ -79,6 +79,7 @@ function statesNow(): Map<string, NodeState> {
     Object.entries(sentStates()).map(([id, sent]) => {
       const state: NodeState = { state: sent.state, label: wordsOf(sent, now) };
       if (sent.detail) state.detail = sent.detail;
+      if (sent.port) state.port = sent.port;
       return [id, state];
     }),
   );

@@ -9,6 +9,7 @@ export interface SentState {
   detail?: string;
   since?: string;
   until?: string;
+  port?: string;
 }
 
 /** "Attempt 2 of 5, next in 8 s", "For a person since 3 min", "Waits, 5 s left". */

@@ -69,6 +69,11 @@ const done: Port = { name: 'done', kind: 'done' };
 /** The port that a plain `needs: [id]` waits for. */
 export const plainPort = good.name;
 
+/** Whether an activity that ended by one port goes on by another too: by "done" always, by the plain one unless it failed. */
+export function leadsOn(ended: string, port: string): boolean {
+  return port === ended || port === done.name || (port === plainPort && ended !== failure.name);
+}
+
 /** Ports of an activity, the good one first; its block may be half written. */
 export function portsOf(type: string, block: unknown): Port[] {
   const b = isRecord(block) ? block : {};

@@ -15,6 +15,8 @@ export interface NodeState {
   label: string;
   /** Longer words for the tooltip. */
   detail?: string;
+  /** The port by which it ended; none while it goes on. */
+  port?: string;
 }
 
 export type DiffKind = 'added' | 'removed' | 'changed';

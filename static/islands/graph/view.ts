@@ -11,7 +11,7 @@ import { around, bodyPadding, layoutGraph, type Box, type Layout, type Point } f
 import { metricsFor, type NodeMetrics } from './metrics';
 import { Minimap } from './minimap';
 import { NoteLayer, type Note, type NoteHooks } from './notes';
-import { emptyGraph, type Graph, type GraphNode, type Positions } from './model';
+import { emptyGraph, leadsOn, type Graph, type GraphNode, type Positions } from './model';
 import { stateLook } from './icons';
 import { NodeView, type Badge, type DiffKind, type NodeState } from './node-view';
 import { manyNodes, mostNodes, Overview, type FarLook } from './overview';
@@ -129,7 +129,7 @@ export class GraphView {
     const changed = new Set<string>();
     for (const key of new Set([...states.keys(), ...this.states.keys()])) {
       const [a, b] = [states.get(key), this.states.get(key)];
-      if (a?.state !== b?.state || a?.label !== b?.label || a?.detail !== b?.detail) changed.add(key);
+      if (a?.state !== b?.state || a?.label !== b?.label || a?.detail !== b?.detail || a?.port !== b?.port) changed.add(key);
     }
     this.states = states;
     if (changed.size > 0) this.redrawOnly(changed);
@@ -552,7 +552,7 @@ export class GraphView {
     return this.byKey.get(key)?.ports.find((p) => p.name === port)?.kind ?? 'good';
   }
 
-  /** In an execution an edge was passed once its target left "pending" for anything but a skip. */
+  /** In an execution an edge was passed once its source ended by its port and its target left "pending" for anything but a skip. */
   private flow(key: string, from: string, to: string): string | null {
     const lit = this.lit.get(key);
     if (lit !== undefined) return lit ? 'passed' : 'dead';
@@ -560,6 +560,8 @@ export class GraphView {
     const target = this.states.get(to)?.state ?? 'pending';
     const source = this.states.get(from)?.state ?? 'pending';
     if (target === 'skipped' || source === 'skipped') return 'dead';
+    const ended = this.states.get(from)?.port;
+    if (ended !== undefined && !leadsOn(ended, key.slice(from.length + 1, -to.length - 2))) return 'dead';
     return target === 'pending' ? 'ahead' : 'passed';
   }
 
