@@ -33,7 +33,7 @@ export function furnish(d: Designer, regions: Regions, form: HTMLElement, outlin
     el('button', { type: 'button', class: 'ds-tool', 'aria-label': label, title: `${label} (${keys})`, onclick: act }, icon(path));
   const undo = tool('Undo', 'Ctrl+Z', 'M5 3 2.5 5.5 5 8M2.5 5.5H10a3.5 3.5 0 0 1 0 7H6', () => d.session.undo());
   const redo = tool('Redo', 'Ctrl+Shift+Z', 'M11 3l2.5 2.5L11 8M13.5 5.5H6a3.5 3.5 0 0 0 0 7h4', () => d.session.redo());
-  const outlineButton = el('button', { type: 'button', class: 'ds-tool ds-worded', 'aria-pressed': 'false', title: 'The workflow as a list (O)', onclick: () => d.toggleOutline() }, 'Outline');
+  const outlineButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-roomy', 'aria-pressed': 'false', title: 'The workflow as a list (O)', onclick: () => d.toggleOutline() }, 'Outline');
   const codeChoice = el('select', { 'aria-label': 'Where the YAML stands', title: 'Where the YAML stands (Y)' },
     el('option', { value: 'below' }, 'YAML below'), el('option', { value: 'beside' }, 'YAML beside'), el('option', { value: 'off' }, 'YAML hidden'));
   codeChoice.addEventListener('change', () => void d.pickCode(codeChoice.value as CodePlace));
@@ -43,7 +43,7 @@ export function furnish(d: Designer, regions: Regions, form: HTMLElement, outlin
   regions.bar.replaceChildren(
     undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), people, state,
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Plan the path with pinned data, without effects (R)', onclick: () => void d.tryOut() }, 'Try out'),
-    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
+    el('button', { type: 'button', class: 'ds-tool ds-worded ds-roomy', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'All commands (Ctrl+K)', onclick: () => d.openCommands() }, 'Commands'),
     el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: 'Keys (?)', onclick: () => d.openKeys() }, '?'));
 

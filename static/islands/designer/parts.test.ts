@@ -7,7 +7,8 @@ import { applyChange, invertChange } from './edit';
 import { mergeLines } from './merge';
 import { rank } from './picker';
 import { badgesOf, nodeOf, parsePath, problemsFrom } from './problems';
-import { readProperties, writeSchema } from './schema-control';
+import { leadsOn } from '../graph/model';
+import { readProperties, retyped, writeSchema } from './schema-control';
 import { freeId, idFrom } from './skeletons';
 import { blockOf, lineOf, valueOf, valueOfBlock } from './values';
 
@@ -133,4 +134,17 @@ test('every key does one thing, and every action can be found by name', () => {
   assert.equal(press('z', { metaKey: true, shiftKey: true }), 'Ctrl+Shift+Z');
   assert.equal(press('?', { shiftKey: true }), '?');
   assert.equal(press('F2', { shiftKey: true }), 'Shift+F2');
+});
+
+test('a field becomes a file and something else again', () => {
+  const file = retyped({ type: 'string', title: 'Paper' }, 'file', []);
+  assert.deepEqual(file, { type: 'object', title: 'Paper', 'x-file': true });
+  assert.deepEqual(retyped({ ...file, 'x-file': { maxSize: '1MB' } }, 'file', [])['x-file'], { maxSize: '1MB' });
+  assert.deepEqual(retyped(file, 'string', []), { type: 'string', title: 'Paper' });
+});
+
+test('an activity leads on by the port it ended by, and by those that do not ask', () => {
+  const taken = (ended: string) => ['large', 'small', 'success', 'failure', 'done'].filter((port) => leadsOn(ended, port));
+  assert.deepEqual(taken('large'), ['large', 'success', 'done']);
+  assert.deepEqual(taken('failure'), ['failure', 'done']);
 });

@@ -15,6 +15,7 @@ const types: Record<string, string> = {
   choice: 'choice',
   array: 'list',
   object: 'object',
+  file: 'file',
 };
 
 interface Property {
@@ -68,7 +69,7 @@ function cells(property: Property, readonly: boolean, changed: () => void): HTML
   choices.addEventListener('input', () => ((property.schema = { ...property.schema, enum: namesOf(choices.value) }), changed()));
 
   const type = el('select', { 'aria-label': 'Type', disabled: readonly }, ...Object.entries(types).map(([k, words]) => el('option', { value: k }, words)));
-  type.value = property.schema.enum ? 'choice' : String(property.schema.type);
+  type.value = property.schema.enum ? 'choice' : 'x-file' in property.schema ? 'file' : String(property.schema.type);
   type.addEventListener('change', () => {
     choices.hidden = type.value !== 'choice';
     property.schema = retyped(property.schema, type.value, namesOf(choices.value));
@@ -111,7 +112,8 @@ function more(property: Property, readonly: boolean, changed: () => void): HTMLE
   secret.checked = property.schema['x-sensitive'] === true;
   secret.addEventListener('change', () => put('x-sensitive', secret.checked || undefined));
   const used = details.some(([key]) => property.schema[key] !== undefined) || secret.checked;
-  return el('details', { class: 'ds-finer-box', open: used }, el('summary', {}, 'More about this field'), ...inputs, el('label', { class: 'ds-check' }, secret, 'sensitive: encrypted and masked'));
+  return el('details', { class: 'ds-finer-box', open: used }, el('summary', {}, 'More about this field'),
+    el('div', { class: 'ds-finer-grid' }, ...inputs, el('label', { class: 'ds-check' }, secret, 'sensitive: encrypted and masked')));
 }
 
 function text(value: string): string | undefined {
@@ -122,8 +124,10 @@ function number(value: string): number | undefined {
   return value === '' || Number.isNaN(Number(value)) ? undefined : Number(value);
 }
 
-function retyped(schema: Schema, type: string, choices: string[]): Schema {
-  const { enum: _, ...rest } = schema;
+/** The schema of a field of another type; a file is an object that stands for it. */
+export function retyped(schema: Schema, type: string, choices: string[]): Schema {
+  const { enum: _, 'x-file': file, ...rest } = schema;
+  if (type === 'file') return { ...rest, type: 'object', 'x-file': file ?? true };
   return type === 'choice' ? { ...rest, type: 'string', enum: choices } : { ...rest, type };
 }
 
