@@ -115,3 +115,28 @@ func (w *world) staysAside(id uuid.UUID) {
 		w.t.Errorf("in limbo are %+v, %v", limbo, err)
 	}
 }
+
+// Cancelling needs no release: what was set aside is driven again, and the first that it does is to end.
+func TestWhatIsQuarantinedCanBeCancelled(t *testing.T) {
+	w := newWorld(t)
+	w.publish("held", `
+  activities:
+    - {id: hold, type: event, event: {name: go, correlation: execution.id}}
+    - {id: call, type: http, needs: [hold], inputs: {url: "http://example.com"}}
+`)
+	id := w.start("held", nil)
+	w.waiting(id, "hold")
+	w.stop()
+	w.exec(`update executions set quarantined_at = now(), crashes = 5`)
+	w.exec(`insert into ready (execution_id, partition, turn, team_id, workflow, owner)
+		select id, 0, now(), team_id, workflow, 'ffffffff-ffff-ffff-ffff-ffffffffffff' from executions
+		on conflict (execution_id) do update set owner = excluded.owner`)
+	heir := &world{t: t, url: w.url, who: w.who, http: &fakeHTTP{}}
+	heir.open()
+	if err := heir.Cancel(t.Context(), w.who, id, "it kills", nil); err != nil {
+		t.Fatal(err)
+	}
+	if detail := heir.ends(id, "cancelled"); detail.Quarantine != nil || len(heir.http.made()) != 0 {
+		t.Errorf("quarantine %+v, %d calls", detail.Quarantine, len(heir.http.made()))
+	}
+}

@@ -78,6 +78,11 @@ func (r *runs) audited(ctx context.Context, who Who, a act, id uuid.UUID, messag
 			if number, err = r.store.DeliverIn(ctx, q, id, message); err != nil {
 				return err
 			}
+			if message.Cancel != nil { // the first that it does when it is driven again is to be cancelled
+				if _, err := letGo(ctx, q, who.Team, id); err != nil {
+					return err
+				}
+			}
 			return record(ctx, q, who, a)
 		})
 		return number, err

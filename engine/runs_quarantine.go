@@ -15,15 +15,12 @@ func (r *runs) Release(ctx context.Context, who Who, id uuid.UUID, note string) 
 		return err
 	}
 	err := inTx(ctx, r.db, func(q *queries.Queries) error {
-		released, err := q.ReleaseQuarantined(ctx, id, who.Team)
+		released, err := letGo(ctx, q, who.Team, id)
 		if err != nil {
-			return fmt.Errorf("release execution %s: %w", id, err)
+			return err
 		}
-		if released == 0 {
+		if !released {
 			return Refuse("conflict", "the execution is not quarantined")
-		}
-		if err := q.FreeQuarantined(ctx, id); err != nil {
-			return fmt.Errorf("release execution %s: %w", id, err)
 		}
 		return audit(ctx, q, who, "execution.released", id.String(), map[string]any{"note": note})
 	})
@@ -31,4 +28,16 @@ func (r *runs) Release(ctx context.Context, who Who, id uuid.UUID, note string) 
 		r.pool.Wake(id)
 	}
 	return err
+}
+
+// letGo ends a quarantine; false when there was none.
+func letGo(ctx context.Context, q *queries.Queries, team, id uuid.UUID) (bool, error) {
+	released, err := q.ReleaseQuarantined(ctx, id, team)
+	if err == nil && released > 0 {
+		err = q.FreeQuarantined(ctx, id)
+	}
+	if err != nil {
+		return false, fmt.Errorf("release execution %s: %w", id, err)
+	}
+	return released > 0, nil
 }
