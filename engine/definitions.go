@@ -37,9 +37,10 @@ type catalogLinks struct {
 	latest     func(ctx context.Context, who Who, filter ExecutionFilter) (Page[ExecutionSummary], error)
 	attempt    func(ctx context.Context, team uuid.UUID, trial worker.Trial) (execution.Result, []LogLine)
 	// state is an execution of the team as it stands; a *Error not_found when there is none.
-	state   func(ctx context.Context, who Who, id uuid.UUID) (*flow.Workflow, *execution.State, error)
-	now     func() time.Time // the database's
-	changed func(Change)     // called after commit
+	state      func(ctx context.Context, who Who, id uuid.UUID) (*flow.Workflow, *execution.State, error)
+	now        func() time.Time // the database's
+	inputLimit int              // bytes of the input of an execution, as JSON
+	changed    func(Change)     // called after commit
 }
 
 func newCatalog(db *pgxpool.Pool, policies *policies, links catalogLinks) *catalog {

@@ -53,7 +53,7 @@ func (c *catalog) basis(ctx context.Context, who Who, name string, request Evalu
 	if err != nil {
 		return nil, nil, err
 	}
-	input, err := inputToTry(workflow, request.Input)
+	input, err := c.inputToTry(workflow, request.Input)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,7 +24,7 @@ func (c *catalog) Plan(ctx context.Context, who Who, name string, request PlanRe
 	if err != nil {
 		return rehearse.Planned{}, err
 	}
-	input, err := inputToTry(workflow, request.Input)
+	input, err := c.inputToTry(workflow, request.Input)
 	if err != nil {
 		return rehearse.Planned{}, err
 	}
@@ -37,10 +37,13 @@ func (c *catalog) planOf(ctx context.Context, who Who, workflow *flow.Workflow, 
 		Stopped: func() bool { return ctx.Err() != nil }}
 }
 
-// inputToTry is an input with its defaults.
-func inputToTry(workflow *flow.Workflow, given map[string]any) (map[string]any, error) {
+// inputToTry is an input with its defaults. It may be no larger than that of an execution.
+func (c *catalog) inputToTry(workflow *flow.Workflow, given map[string]any) (map[string]any, error) {
 	if given == nil {
 		given = map[string]any{}
+	}
+	if err := checkSize("the input", given, c.inputLimit); err != nil {
+		return nil, err
 	}
 	checked, problems := workflow.Input.Check(given)
 	input, isObject := checked.(map[string]any)

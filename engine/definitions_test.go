@@ -32,7 +32,7 @@ func newCatalogWorld(t *testing.T) *catalogWorld {
 	t.Helper()
 	db := enginetest.Pool(t)
 	w := &catalogWorld{t: t}
-	w.catalog = newCatalog(db, newPolicies(db), catalogLinks{
+	w.catalog = newCatalog(db, newPolicies(db), catalogLinks{inputLimit: 1 << 20,
 		unable: func(activity *flow.Activity) string {
 			if activity.Type == flow.TypeEmail || activity.Type == flow.TypeSQL {
 				return "nobody runs it; use another type"

@@ -100,7 +100,7 @@ func (c *catalog) canTry(workflow *flow.Workflow, id string) error {
 
 // trial rehearses up to the attempt.
 func (c *catalog) trial(ctx context.Context, who Who, workflow *flow.Workflow, request TryRequest) (*rehearse.Trial, error) {
-	input, err := inputToTry(workflow, request.Input)
+	input, err := c.inputToTry(workflow, request.Input)
 	if err != nil {
 		return nil, err
 	}

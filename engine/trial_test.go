@@ -106,6 +106,7 @@ func TestTryIsRefusedWithAReason(t *testing.T) {
 			r.Definition = strings.Replace(textHead, "%s", "other", 1) + trialSpec
 		}, "invalid_definition", "other"},
 		"input does not fit": {func(r *engine.TryRequest) { r.Input = map[string]any{"card": 5} }, "invalid_input", "schema"},
+		"input too large":    {func(r *engine.TryRequest) { r.Input = map[string]any{"card": strings.Repeat("4", 1<<20)} }, "too_large", "limit"},
 	} {
 		request := trialOf("charge")
 		c.change(&request)
