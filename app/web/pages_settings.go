@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +23,11 @@ type Tokens interface {
 	DeleteToken(ctx context.Context, who engine.Who, id uuid.UUID) error
 }
 
-func (p *Pages) settings(c *fiber.Ctx) error { return p.showSettings(c, settingsview.View{}) }
+func (p *Pages) settings(c *fiber.Ctx) error {
+	return p.showSettings(c, settingsview.View{Typed: blankToken})
+}
+
+var blankToken = settingsview.Typed{Days: settingsview.DefaultDays}
 
 func (p *Pages) showSettings(c *fiber.Ctx, view settingsview.View) error {
 	who := ViewOf(c).Who
@@ -57,8 +62,16 @@ func (p *Pages) makeToken(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	typed := settingsview.Typed{Name: strings.TrimSpace(form.Get("name")), Scopes: form["scope"]}
-	token, value, err := p.Tokens.CreateToken(c.UserContext(), ViewOf(c).Who, engine.TokenRequest{Name: typed.Name, Scopes: typed.Scopes})
+	typed := settingsview.Typed{Name: strings.TrimSpace(form.Get("name")), Scopes: form["scope"], Days: settingsview.DefaultDays}
+	if days, err := strconv.Atoi(form.Get("days")); err == nil && settingsview.Lasts(days) {
+		typed.Days = days
+	}
+	request := engine.TokenRequest{Name: typed.Name, Scopes: typed.Scopes}
+	if typed.Days > 0 {
+		end := now().AddDate(0, 0, typed.Days)
+		request.ExpiresAt = &end
+	}
+	token, value, err := p.Tokens.CreateToken(c.UserContext(), ViewOf(c).Who, request)
 	var refusal *engine.Error
 	if errors.As(err, &refusal) && refusal.Code != "forbidden" {
 		c.Status(fiber.StatusUnprocessableEntity)
@@ -67,7 +80,7 @@ func (p *Pages) makeToken(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return p.showSettings(c, settingsview.View{NewToken: value, NewName: token.Name})
+	return p.showSettings(c, settingsview.View{NewToken: value, NewName: token.Name, Typed: blankToken})
 }
 
 func (p *Pages) revokeToken(c *fiber.Ctx) error {

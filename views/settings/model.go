@@ -2,7 +2,10 @@
 // new one is shown once, on the answer to the form that asked for it.
 package settings
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // View is the page.
 type View struct {
@@ -30,6 +33,28 @@ type Token struct {
 type Typed struct {
 	Name   string
 	Scopes []string
+	Days   int // until it ends; 0 = never
+}
+
+// DefaultDays is how long a token lasts unless somebody chooses otherwise.
+const DefaultDays = 90
+
+type lifetime struct {
+	Days int
+	Says string
+}
+
+// lasting is how long a token may last.
+var lasting = []lifetime{
+	{30, "30 days"},
+	{DefaultDays, "90 days"},
+	{365, "a year"},
+	{0, "until it is revoked"},
+}
+
+// Lasts reports whether a token may be made for so many days.
+func Lasts(days int) bool {
+	return slices.ContainsFunc(lasting, func(l lifetime) bool { return l.Days == days })
 }
 
 // scopes are what a token may do, with what that means.
