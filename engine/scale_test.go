@@ -122,11 +122,25 @@ func rest(t *testing.T, wire *enginetest.Wire, rounds int) map[string]int {
 // What a claim and a step cost does not depend on how much there is: blocks that PostgreSQL looks at for the same
 // work beside few executions, beside ten times as many, and beside histories ten times as long.
 func TestCostGrowsInLine(t *testing.T) {
-	few, many, long := costBeside(t, 3_000, 1), costBeside(t, 30_000, 1), costBeside(t, 3_000, 10)
-	t.Logf("blocks for an execution of 10 steps in mode server: %d, beside ten times the executions %d, beside ten times the history %d", few, many, long)
-	for what, cost := range map[string]int{"executions": many, "history": long} {
-		if 2*cost > 3*few {
-			t.Errorf("ten times the %s make an execution cost %d blocks instead of %d, 1.5 times is the most", what, cost, few)
+	least := map[string]int{}
+	measure := func(what string, executions, flushes int) {
+		if cost := costBeside(t, executions, flushes); least[what] == 0 || cost < least[what] {
+			least[what] = cost
+		}
+	}
+	grows := func(what string) bool { return 2*least[what] > 3*least["few"] }
+	for range 4 { // what looks every second, and the database's own upkeep, add to some rounds
+		measure("few", 3_000, 1)
+		measure("executions", 30_000, 1)
+		measure("history", 3_000, 10)
+		if !grows("executions") && !grows("history") {
+			break
+		}
+	}
+	t.Logf("blocks for an execution of 10 steps in mode server, beside few, ten times the executions, ten times the history: %v", least)
+	for _, what := range []string{"executions", "history"} {
+		if grows(what) {
+			t.Errorf("ten times the %s make an execution cost %d blocks instead of %d, 1.5 times is the most", what, least[what], least["few"])
 		}
 	}
 }
