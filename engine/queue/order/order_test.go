@@ -107,3 +107,20 @@ func TestAnUnknownPolicyIsRefused(t *testing.T) {
 		t.Error("random is a policy")
 	}
 }
+
+func TestAPolicyOfOnesOwnIsFoundByItsName(t *testing.T) {
+	before := Names()
+	Extend("newest", func(entries []Entry, _ map[uuid.UUID]int, _ time.Time) []Entry {
+		return sorted(entries, func(a, b Entry) int { return b.Since.Compare(a.Since) })
+	})
+	t.Cleanup(func() { delete(policies, "newest"); names = before })
+	policy, err := Named("newest")
+	if err != nil || !slices.Equal(Names(), append(before, "newest")) {
+		t.Fatalf("%v, %v", Names(), err)
+	}
+	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	line := policy([]Entry{{Since: noon}, {Since: noon.Add(time.Hour)}}, nil, noon)
+	if !line[0].Since.After(line[1].Since) {
+		t.Errorf("the line is %v", line)
+	}
+}
