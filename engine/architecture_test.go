@@ -21,9 +21,10 @@ var mayImport = map[string][]string{
 
 	"engine/expr":          {},
 	"engine/schedule":      {},
+	"engine/instants":      {},
 	"engine/retry":         {"engine/flow"},
 	"engine/flow":          {"engine/expr", "engine/schedule"},
-	"engine/execution":     {"engine/flow", "engine/expr", "engine/retry"},
+	"engine/execution":     {"engine/instants", "engine/flow", "engine/expr", "engine/retry"},
 	"engine/review":        {"engine/flow"},
 	"engine/human":         {"engine/flow"},
 	"engine/rehearse":      {"engine/execution", "engine/flow", "engine/expr", "engine/retry", "engine/human"},
@@ -42,19 +43,20 @@ var mayImport = map[string][]string{
 	"engine/bench":         {"engine/**", "engine"},
 	"engine/enginetest":    {"app/localpg", "migrations"},
 
-	"views/**": {"views/**", "engine/flow", "engine/execution", "static"},
+	"views/**": {"views/**", "engine/instants", "engine/flow", "engine/execution", "static"},
 	"app/**":   {"app/**", "engine", "engine/**", "views/**", "static", "migrations"},
 }
 
 // only says which packages alone may import a package from elsewhere.
 var only = map[string][]string{
-	"github.com/gofiber/fiber/v2":  {"app/**"},
-	"github.com/jackc/pgx/v5":      {"engine", "engine/activity", "engine/store", "engine/queue", "engine/notify", "engine/enginetest", "engine/bench", "queries", "migrations", "app/localpg", "app/auth", "app/cli"},
-	"github.com/gorilla/websocket": {"app/live"},
-	"github.com/expr-lang/expr":    {"engine/expr"},
-	"go.yaml.in/yaml/v4":           {"engine/flow", "app/config"},
-	"github.com/coreos/go-oidc/v3": {"app/login", "app/login/logintest"},
-	"golang.org/x/oauth2":          {"app/login"},
+	"github.com/gofiber/fiber/v2":        {"app/**"},
+	"github.com/jackc/pgx/v5":            {"engine", "engine/activity", "engine/store", "engine/queue", "engine/notify", "engine/enginetest", "engine/bench", "queries", "migrations", "app/localpg", "app/auth", "app/cli"},
+	"github.com/gorilla/websocket":       {"app/live"},
+	"github.com/expr-lang/expr":          {"engine/expr"},
+	"github.com/go-json-experiment/json": {"engine/instants"},
+	"go.yaml.in/yaml/v4":                 {"engine/flow", "app/config"},
+	"github.com/coreos/go-oidc/v3":       {"app/login", "app/login/logintest"},
+	"golang.org/x/oauth2":                {"app/login"},
 }
 
 func TestArrowsRunOneWay(t *testing.T) {

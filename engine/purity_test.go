@@ -14,7 +14,7 @@ import (
 
 // pure packages decide; they do not act. Time, ids and everything random come in as arguments, so that the
 // same history gives the same state on any machine at any time.
-var pure = []string{"expr", "flow", "execution", "retry", "schedule", "human", "rehearse", "queue/order", "queue/balance"}
+var pure = []string{"expr", "flow", "execution", "retry", "schedule", "human", "rehearse", "instants", "queue/order", "queue/balance"}
 
 // impureImports are packages that act, or answer differently each time.
 var impureImports = []string{

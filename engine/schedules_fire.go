@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"weftline/engine/expr"
+	"weftline/engine/instants"
 	"weftline/engine/schedule"
 	"weftline/engine/store"
 	"weftline/queries"
@@ -324,7 +325,7 @@ func (t *ticking) begin(ctx context.Context, tick *Tick) error {
 // open prepares the execution of a planned instant.
 func (t *ticking) open(ctx context.Context, scheduledAt time.Time) (*opening, error) {
 	who := Who{Team: t.row.TeamID, User: "trigger:schedule"}
-	trigger := map[string]any{"type": "schedule", "id": t.row.ID.String(), "scheduledAt": instantText(scheduledAt)}
+	trigger := map[string]any{"type": "schedule", "id": t.row.ID.String(), "scheduledAt": instants.Text(scheduledAt)}
 	request := StartRequest{Workflow: t.row.Workflow, Trigger: trigger}
 	if t.row.Version == nil {
 		definition, err := t.runs.startable(ctx, who, t.row.Workflow, 0)

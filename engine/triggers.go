@@ -142,9 +142,6 @@ func dedupeKey(trigger, value string) *store.StartKey {
 	return &store.StartKey{Key: fmt.Sprintf("%s:%x", trigger, hash), Hash: hash}
 }
 
-// instantText is an instant as expressions see it.
-func instantText(at time.Time) string { return at.UTC().Format(expr.TimeLayout) }
-
 // refusal gives the text of a refusal; ok is false for faults, which may pass.
 func refusal(err error) (text string, ok bool) {
 	var refused *Error

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
+
+	"weftline/engine/instants"
 )
 
 // answer sends a value as JSON with the status.
@@ -13,16 +13,13 @@ func answer(c *fiber.Ctx, status int, value any) error {
 	return sendJSON(c.Status(status), value, fiber.MIMEApplicationJSON)
 }
 
-// sendJSON keeps <, > and & as they are: the answer is never part of a page, and texts stay readable.
 func sendJSON(c *fiber.Ctx, value any, mediaType string) error {
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	body, err := instants.JSON(value)
+	if err != nil {
 		return err
 	}
 	c.Set(fiber.HeaderContentType, mediaType)
-	c.Response().SetBodyRaw(body.Bytes())
+	c.Response().SetBodyRaw(append(body, '\n'))
 	return nil
 }
 

@@ -9,11 +9,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"weftline/engine"
+
+	"weftline/engine/instants"
 )
 
 // Audit lists who did what, newest first.
@@ -79,11 +80,13 @@ func (a *API) exportAudit(c *fiber.Ctx, mediaType, ending string, begin func(io.
 }
 
 func newNDJSON(w io.Writer) lines {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
 	return func(entries []engine.AuditEntry) error {
 		for _, entry := range entries {
-			if err := encoder.Encode(entry); err != nil {
+			line, err := instants.JSON(entry)
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(append(line, '\n')); err != nil {
 				return err
 			}
 		}
@@ -96,7 +99,7 @@ func newCSV(w io.Writer) lines {
 	_ = file.Write([]string{"id", "at", "actor", "via", "action", "target", "targetName", "forWhom", "before", "after", "detail", "address", "requestId"}) // errors come with Flush
 	return func(entries []engine.AuditEntry) error {
 		for _, e := range entries {
-			_ = file.Write([]string{strconv.FormatInt(e.ID, 10), e.At.UTC().Format(time.RFC3339Nano), harmless(e.Actor), harmless(e.Via), e.Action,
+			_ = file.Write([]string{strconv.FormatInt(e.ID, 10), instants.Text(e.At), harmless(e.Actor), harmless(e.Via), e.Action,
 				harmless(e.Target), harmless(e.TargetName), harmless(e.ForWhom), compact(e.Before), compact(e.After), compact(e.Detail), e.Address, e.Request})
 		}
 		file.Flush()

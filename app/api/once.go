@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/gofiber/fiber/v2"
+
+	"weftline/engine/instants"
 )
 
 // keptAnswer is a first answer as it is kept for repeats of the request.
@@ -28,7 +30,7 @@ func (a *API) once(c *fiber.Ctx, act func() (status int, value any, err error)) 
 		if err != nil {
 			return nil, err
 		}
-		body, err := json.Marshal(value)
+		body, err := instants.JSON(value)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine"
+
+	"weftline/engine/instants"
 )
 
 // Identity is what the handlers need to know of tokens, teams and the audit.
@@ -78,7 +80,7 @@ func (a *API) CreateToken(c *fiber.Ctx) error {
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(made)
+		return instants.JSON(made)
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"weftline/app/auth"
 	"weftline/engine"
+	"weftline/engine/instants"
 )
 
 const (
@@ -187,7 +188,7 @@ func (c *conn) write() {
 	defer c.socket.Close()
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
-	c.send(welcomeFrame{Type: "welcome", ConnID: c.id, Epoch: c.hub.epoch, Now: stamp(time.Now()), PingSeconds: int(pingEvery.Seconds())})
+	c.send(welcomeFrame{Type: "welcome", ConnID: c.id, Epoch: c.hub.epoch, Now: instants.Text(time.Now()), PingSeconds: int(pingEvery.Seconds())})
 	for {
 		select {
 		case <-c.done:
@@ -271,23 +272,31 @@ func (c *conn) ping() {
 	}
 	c.mu.Unlock()
 	if c.check() {
-		c.send(pingFrame{Type: "ping", T: stamp(time.Now()), Heads: heads})
+		c.send(pingFrame{Type: "ping", T: instants.Text(time.Now()), Heads: heads})
 	}
 }
 
 func (c *conn) send(frame any) {
 	_ = c.socket.SetWriteDeadline(time.Now().Add(writeTime))
-	if err := c.socket.WriteJSON(frame); err != nil {
+	if err := c.deliver(frame); err != nil {
 		c.end(farewell{code: closeTooSlow, text: "the client reads too slowly"})
 		return
 	}
 	c.hub.metrics.Frame(kindOf(frame))
 }
 
+func (c *conn) deliver(frame any) error {
+	body, err := instants.JSON(frame)
+	if err != nil {
+		return err
+	}
+	return c.socket.WriteMessage(websocket.TextMessage, body)
+}
+
 func (c *conn) goodbye(last farewell) {
 	deadline := time.Now().Add(time.Second)
 	_ = c.socket.SetWriteDeadline(deadline)
-	_ = c.socket.WriteJSON(byeFrame{Type: "bye", Code: last.code, RetryMs: last.retryMs})
+	_ = c.deliver(byeFrame{Type: "bye", Code: last.code, RetryMs: last.retryMs})
 	_ = c.socket.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(last.code, last.text), deadline)
 }
 
@@ -314,5 +323,3 @@ func kindOf(frame any) string {
 	}
 	return "other"
 }
-
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -2,13 +2,14 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"github.com/google/uuid"
 
 	"weftline/engine"
 	"weftline/engine/execution"
+
+	"weftline/engine/instants"
 )
 
 const (
@@ -97,7 +98,7 @@ func (t *executionTopic) snap(ctx context.Context, sub *subscription) ([]any, er
 	if err != nil {
 		return nil, err
 	}
-	state, err := json.Marshal(detail)
+	state, err := instants.JSON(detail)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (h *Hub) Ticket(c *fiber.Ctx) error {
 	if value == "" {
 		return engine.Refuse("rate_limited", "too many tickets are open")
 	}
-	return c.Status(fiber.StatusCreated).JSON(TicketAnswer{Ticket: value, ExpiresAt: until.UTC().Truncate(time.Millisecond)})
+	return c.Status(fiber.StatusCreated).JSON(TicketAnswer{Ticket: value, ExpiresAt: until})
 }
 
 // Connect answers GET /api/v1/live. It checks the credential itself, since a ticket will do as well.

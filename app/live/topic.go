@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"weftline/engine"
+
+	"weftline/engine/instants"
 )
 
 // topic is what sockets watch. Many sockets share one topic, and one read of the store serves them all.
@@ -143,7 +145,7 @@ func (t *stateTopic) reload(ctx context.Context) {
 	value, err := t.load(ctx)
 	var body json.RawMessage
 	if err == nil {
-		body, err = json.Marshal(value)
+		body, err = instants.JSON(value)
 	}
 	t.state.Lock()
 	changed := err != nil || string(body) != string(t.body)

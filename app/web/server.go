@@ -20,6 +20,7 @@ import (
 	"weftline/app/login"
 	"weftline/app/metrics"
 	"weftline/engine"
+	"weftline/engine/instants"
 )
 
 // Options say what a server serves and to whom.
@@ -100,7 +101,8 @@ func New(o Options) *Server {
 	}
 	s.hub = live.NewHub(live.Options{Door: o.Door, Gate: s.gate, Log: o.Log, Metrics: o.Metrics})
 	s.app = fiber.New(fiber.Config{
-		AppName: "Weftline", DisableStartupMessage: true, ErrorHandler: s.fail,
+		JSONEncoder: instants.JSON,
+		AppName:     "Weftline", DisableStartupMessage: true, ErrorHandler: s.fail,
 		Immutable:         true, // strings of a request outlive it: the engine keeps some
 		CaseSensitive:     true,
 		StrictRouting:     true,

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"weftline/engine/instants"
 )
 
 // MarshalJSON writes an event in the shape of the API.
@@ -77,7 +79,7 @@ func (last *written) append(b []byte, at time.Time) []byte {
 	}
 	from := len(b)
 	b = append(b, '"')
-	b = at.UTC().AppendFormat(b, instantFormat)
+	b = at.UTC().AppendFormat(b, instants.Layout)
 	b = append(b, '"')
 	*last = written{at: at, from: from, to: len(b)}
 	return b
@@ -163,14 +165,8 @@ func appendReady(b []byte, d *Ready) ([]byte, error) {
 }
 
 func appendReflected(b []byte, v any) ([]byte, error) {
-	buf := bytes.NewBuffer(b)
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	out := buf.Bytes()
-	return out[:len(out)-1], nil // without the line end
+	text, err := instants.JSON(v)
+	return append(b, text...), err
 }
 
 // appendValue writes a plain JSON value with sorted keys.
@@ -286,5 +282,13 @@ func appendEscaped(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// EncodeState writes a checkpoint, always the same bytes for the same state.
-func EncodeState(st *State) ([]byte, error) { return appendReflected(nil, st) }
+// EncodeState writes a checkpoint, always the same bytes for the same state, by releases before this one too.
+func EncodeState(st *State) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(st); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

@@ -1,6 +1,9 @@
 package execution
 
-import "weftline/engine/flow"
+import (
+	"weftline/engine/flow"
+	"weftline/engine/instants"
+)
 
 // verdict decides how the execution ends and whether it is undone first.
 func (d *decider) verdict(e Ending) {
@@ -22,7 +25,7 @@ func (d *decider) deadline() bool {
 		}
 		if t.Kind == timerDeadline {
 			d.verdict(Ending{Status: StatusTimedOut, Error: failure(timeoutExecution, classWorkflow,
-				"the execution did not end by %s", instant(t.At).Format(instantFormat))})
+				"the execution did not end by %s", instants.Text(instant(t.At)))})
 			return true
 		}
 	}

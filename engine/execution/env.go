@@ -7,6 +7,8 @@ import (
 
 	"weftline/engine/expr"
 	"weftline/engine/flow"
+
+	"weftline/engine/instants"
 )
 
 // reader is what an expression reads: the state as seen from one place. Only what the expression names is
@@ -356,10 +358,8 @@ func text(ms int64) string {
 	if ms == 0 {
 		return ""
 	}
-	return instant(ms).Format(instantFormat)
+	return instants.Text(instant(ms))
 }
-
-const instantFormat = "2006-01-02T15:04:05.000Z"
 
 // durationOf reads a resolved value as a duration.
 func durationOf(v any) (time.Duration, error) {

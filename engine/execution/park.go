@@ -10,6 +10,7 @@ import (
 
 	"weftline/engine/expr"
 	"weftline/engine/flow"
+	"weftline/engine/instants"
 )
 
 // park starts what the core drives by itself.
@@ -75,7 +76,7 @@ func (d *decider) dueOf(p place, w *flow.Wait) (int64, error) {
 
 func (d *decider) bounded(at int64) (int64, error) {
 	if at > d.now+longest.Milliseconds() {
-		return 0, failure("input.invalid", classActivity, "%s is more than five years away", instant(at).Format(instantFormat))
+		return 0, failure("input.invalid", classActivity, "%s is more than five years away", instants.Text(instant(at)))
 	}
 	return at, nil
 }

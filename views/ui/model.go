@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
+	"weftline/engine/instants"
 )
 
 // Page is what the shell needs to know of the page that it frames.
@@ -68,7 +70,7 @@ func (p Page) documentTitle() string {
 func (p Page) main() string { return cmp.Or(p.Main, "content") }
 
 // Iso is an instant for machines, as the API writes it.
-func Iso(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func Iso(t time.Time) string { return instants.Text(t) }
 
 // Exact is an instant for people, with its zone; scripts turn it into the viewer's own.
 func Exact(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") }
