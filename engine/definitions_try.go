@@ -104,18 +104,21 @@ func (c *catalog) trial(ctx context.Context, who Who, workflow *flow.Workflow, r
 	if err != nil {
 		return nil, err
 	}
+	if _, faults := rehearse.ParseMocks(workflow, request.Mocks); len(faults) > 0 {
+		return nil, untriable("the mocks do not fit the workflow: "+faults[0].Message, faults)
+	}
 	rehearsing, cancel := context.WithTimeout(ctx, rehearseWithin)
 	defer cancel()
 	plan := c.planOf(rehearsing, who, workflow, input, PlanRequest{Mocks: request.Mocks, StartedAt: c.now()})
 	trial, faults := rehearse.Try(plan, uuid.New(), request.Activity, request.Item)
 	if trial == nil {
-		return nil, notReached(request.Activity, faults)
+		return nil, untriable(fmt.Sprintf("%s is not reached: %s", request.Activity, faults[0].Message), faults)
 	}
 	return trial, nil
 }
 
-func notReached(activity string, faults []rehearse.Fault) *Error {
-	refused := &Error{Code: "invalid_input", Message: fmt.Sprintf("%s is not reached: %s", activity, faults[0].Message)}
+func untriable(message string, faults []rehearse.Fault) *Error {
+	refused := &Error{Code: "invalid_input", Message: message}
 	for _, fault := range faults {
 		path := ""
 		if fault.Path != "" {

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"weftline/engine/execution"
 	"weftline/engine/store"
@@ -47,11 +49,23 @@ func exported(history []byte) ([]execution.Event, error) {
 		list = file.Events
 	}
 	events, err := execution.DecodeEvents(list)
-	if err != nil {
+	var misfit *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &misfit):
+		return nil, Refuse("bad_request", fmt.Sprintf("the history cannot be read: %s is %s, which does not belong there", cmp.Or(misfit.Field, "what holds the events"), article(misfit.Value)))
+	case err != nil:
 		return nil, Refuse("bad_request", "the history cannot be read: "+err.Error())
 	}
 	if len(events) == 0 {
 		return nil, Refuse("bad_request", "the history has no events")
 	}
 	return events, nil
+}
+
+// article is a kind of JSON value in a sentence.
+func article(kind string) string {
+	if strings.HasPrefix(kind, "array") || strings.HasPrefix(kind, "object") {
+		return "an " + kind
+	}
+	return "a " + kind
 }

@@ -14,6 +14,7 @@ import (
 
 	"weftline/engine/execution"
 	"weftline/engine/expr"
+	"weftline/engine/instants"
 	"weftline/engine/seal"
 	"weftline/engine/store"
 )
@@ -277,19 +278,25 @@ func (r *runs) inputFiles(ctx context.Context, who Who, definition *store.Defini
 	return whole.(map[string]any), nil
 }
 
+// startAt is when an execution is to start, nil = at once. Like every other instant that an execution waits for it
+// lies no further ahead than execution.LongestWait.
 func (r *runs) startAt(request StartRequest) (*time.Time, error) {
-	if request.StartAfter == "" {
-		return request.StartAt, nil
+	at, now := request.StartAt, r.store.Clock.Now()
+	if request.StartAfter != "" {
+		if at != nil {
+			return nil, Refuse("bad_request", "give startAt or startAfter, not both")
+		}
+		pause, err := expr.ParseDuration(request.StartAfter)
+		if err != nil {
+			return nil, Refuse("bad_request", "startAfter: "+err.Error())
+		}
+		after := now.Add(pause)
+		at = &after
 	}
-	if request.StartAt != nil {
-		return nil, Refuse("bad_request", "give startAt or startAfter, not both")
+	if at != nil && at.Sub(now) > execution.LongestWait {
+		return nil, Refuse("bad_request", instants.Text(*at)+" is more than five years away: start it nearer to its time")
 	}
-	pause, err := expr.ParseDuration(request.StartAfter)
-	if err != nil {
-		return nil, Refuse("bad_request", "startAfter: "+err.Error())
-	}
-	at := r.store.Clock.Now().Add(pause)
-	return &at, nil
+	return at, nil
 }
 
 func (r *runs) checkTexts(request StartRequest) error {
@@ -300,6 +307,9 @@ func (r *runs) checkTexts(request StartRequest) error {
 	}
 	texts := map[string]string{"correlationId": request.CorrelationID, "idempotencyKey": request.IdempotencyKey}
 	for name, value := range request.Labels {
+		if name == "" {
+			return Refuse("bad_request", "a label has a name")
+		}
 		texts["the label "+name] = value
 		texts["a label's name"] = name
 	}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -245,8 +246,35 @@ func TestAHistoryIsReplayed(t *testing.T) {
 	if replayed.Status != live.Status || replayed.LastSeq != live.LastSeq || replayed.ID != id {
 		t.Errorf("replayed %+v", replayed)
 	}
+	for _, foreign := range []string{`{"events":7}`, `[{"seq":"one"}]`, `{"events":[{"seq":1,"type":"WorkflowCreated","data":[]}]}`, `{}`} {
+		_, err := w.Replay(t.Context(), w.who, []byte(foreign))
+		wantCode(t, err, "bad_request")
+		if strings.Contains(err.Error(), "execution.") || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: %v", foreign, err)
+		}
+	}
 	middle, err := w.StateAt(t.Context(), w.who, id, live.LastSeq-1)
 	if err != nil || middle.Status != "running" || middle.LastSeq != live.LastSeq-1 {
 		t.Errorf("the state before the end is %s at %d, %v", middle.Status, middle.LastSeq, err)
+	}
+}
+
+func TestStartsThatAreRefused(t *testing.T) {
+	w := newWorld(t)
+	w.publish("two-calls", twoCalls)
+	far := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+	for words, request := range map[string]engine.StartRequest{
+		"five years": {StartAt: &far},
+		"more than":  {StartAfter: "P3650D"},
+		"not both":   {StartAt: &far, StartAfter: "1s"},
+		"has a name": {Labels: map[string]string{"": "x"}},
+		"priority":   {Priority: "urgent"},
+	} {
+		request.Workflow = "two-calls"
+		_, err := w.Start(t.Context(), w.who, request)
+		wantCode(t, err, "bad_request")
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", words, err)
+		}
 	}
 }

@@ -100,6 +100,7 @@ func TestTryIsRefusedWithAReason(t *testing.T) {
 	}{
 		"nobody said that it has effects": {func(r *engine.TryRequest) { r.Effects = false }, "invalid_input", "effects"},
 		"unknown":                         {func(r *engine.TryRequest) { r.Activity = "chrage" }, "invalid_input", "no activity"},
+		"pins what is not there":          {func(r *engine.TryRequest) { r.Mocks["laod"] = map[string]any{} }, "invalid_input", `did you mean "load"`},
 		"needs a pin":                     {func(r *engine.TryRequest) { r.Mocks = nil }, "invalid_input", "load needs a mock"},
 		"the engine's own":                {func(r *engine.TryRequest) { r.Activity = "last" }, "invalid_input", "the plan shows"},
 		"of another workflow": {func(r *engine.TryRequest) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -28,8 +29,8 @@ func (a *API) Validate(c *fiber.Ctx) error {
 func (a *API) Workflows(c *fiber.Ctx) error {
 	q := queryOf(c)
 	filter := engine.WorkflowFilter{PageRequest: q.page(), Labels: q.labels(), Query: q.text("q")}
-	if q.err != nil {
-		return q.err
+	if err := q.fault(); err != nil {
+		return err
 	}
 	page, err := a.door.Workflows(c.UserContext(), who(c), filter)
 	return list(c, page, err)
@@ -113,8 +114,8 @@ func (a *API) Unpublish(c *fiber.Ctx) error {
 func (a *API) Versions(c *fiber.Ctx) error {
 	q := queryOf(c)
 	request := q.page()
-	if q.err != nil {
-		return q.err
+	if err := q.fault(); err != nil {
+		return err
 	}
 	page, err := a.door.Versions(c.UserContext(), who(c), c.Params("name"), request)
 	return list(c, page, err)
@@ -152,7 +153,11 @@ func (a *API) Restore(c *fiber.Ctx) error {
 
 // Diff compares two sides: a version number, draft or published.
 func (a *API) Diff(c *fiber.Ctx) error {
-	from, to := c.Query("from", "published"), c.Query("to", "draft")
+	q := queryOf(c)
+	from, to := cmp.Or(q.text("from"), "published"), cmp.Or(q.text("to"), "draft")
+	if err := q.fault(); err != nil {
+		return err
+	}
 	diff, err := a.door.Diff(c.UserContext(), who(c), c.Params("name"), from, to)
 	if diff.Changes == nil {
 		diff.Changes = []flow.Change{}

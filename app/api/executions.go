@@ -89,8 +89,8 @@ func (a *API) StartBatch(c *fiber.Ctx) error {
 func (a *API) Executions(c *fiber.Ctx) error {
 	q := queryOf(c)
 	filter := executionFilter(q)
-	if q.err != nil {
-		return q.err
+	if err := q.fault(); err != nil {
+		return err
 	}
 	page, err := a.door.Executions(c.UserContext(), who(c), filter)
 	return list(c, page, err)
@@ -102,7 +102,7 @@ func ParseExecutionFilter(text string) (engine.ExecutionFilter, error) {
 	args.Parse(text)
 	q := &query{args: &args}
 	filter := executionFilter(q)
-	return filter, q.err
+	return filter, q.fault()
 }
 
 func executionFilter(q *query) engine.ExecutionFilter {
@@ -132,11 +132,11 @@ func (a *API) StateAt(c *fiber.Ctx) error {
 	}
 	q := queryOf(c)
 	at := q.number("at", 1, math.MaxInt64, 0)
-	if q.err == nil && at == 0 {
+	if at == 0 {
 		q.refuse("at", "the number of an event")
 	}
-	if q.err != nil {
-		return q.err
+	if err := q.fault(); err != nil {
+		return err
 	}
 	detail, err := a.door.StateAt(c.UserContext(), who(c), id, at)
 	return ok(c, detail, err)
@@ -150,8 +150,8 @@ func (a *API) Events(c *fiber.Ctx) error {
 	}
 	q := queryOf(c)
 	after, limit := q.number("after", 0, math.MaxInt64, 0), q.number("limit", 1, 500, 500)
-	if q.err != nil {
-		return q.err
+	if err := q.fault(); err != nil {
+		return err
 	}
 	page, err := a.door.Events(c.UserContext(), who(c), id, after, int(limit))
 	if page.Events == nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"io"
 	"maps"
+	"math"
 	"mime"
 	"mime/multipart"
 	"slices"
@@ -14,7 +15,11 @@ import (
 
 // SaveFile keeps an upload: the body as it is, named by ?name=, or the first part of a multipart form.
 func (a *API) SaveFile(c *fiber.Ctx) error {
-	name, kind, content := c.Query("name"), c.Get(fiber.HeaderContentType), c.Body()
+	q := queryOf(c)
+	name, kind, content := q.text("name"), c.Get(fiber.HeaderContentType), c.Body()
+	if err := q.fault(); err != nil {
+		return err
+	}
 	if mediaTypeOf(c) == fiber.MIMEMultipartForm {
 		var err error
 		if name, kind, content, err = firstPart(c); err != nil {
@@ -73,13 +78,14 @@ func (a *API) Log(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	request := engine.LogRequest{Item: c.Query("item"), Attempt: c.QueryInt("attempt"), After: c.QueryInt("after")}
-	if request.Attempt < 0 || request.After < 0 {
-		return engine.Refuse("bad_request", "attempt and after are numbers from 0")
-	}
+	q := queryOf(c)
+	request := engine.LogRequest{Item: q.text("item"), Attempt: int(q.number("attempt", 0, math.MaxInt32, 0)), After: int(q.number("after", 0, math.MaxInt32, 0))}
 	activity := c.Params("activity")
-	if c.QueryBool("compensating") {
+	if q.truth("compensating") {
 		activity += "/compensate"
+	}
+	if err := q.fault(); err != nil {
+		return err
 	}
 	log, err := a.door.ActivityLog(c.UserContext(), who(c), id, activity, request)
 	return ok(c, log, err)

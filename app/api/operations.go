@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -30,7 +31,11 @@ type HealthAnswer struct {
 
 // Queue answers the depth of the queue ?by=partition|queue|team|workflow|priority.
 func (a *API) Queue(c *fiber.Ctx) error {
-	by := c.Query("by", "workflow")
+	q := queryOf(c)
+	by := cmp.Or(q.text("by"), "workflow")
+	if err := q.fault(); err != nil {
+		return err
+	}
 	rows, err := a.door.Queue(c.UserContext(), who(c), by)
 	if rows == nil {
 		rows = []engine.QueueRow{}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"weftline/app/strictjson"
 	"weftline/engine"
+	"weftline/engine/expr"
 	"weftline/engine/flow"
 )
 
@@ -78,18 +80,40 @@ func numberOf(c *fiber.Ctx, name string) (int, error) {
 	return number, nil
 }
 
-// query reads query parameters and keeps the first complaint.
+// query reads query parameters and keeps the first complaint. fault comes last: it knows the parameters by what was
+// read before.
 type query struct {
-	args *fasthttp.Args
-	err  error
+	args  *fasthttp.Args
+	known []string
+	err   error
 }
 
 func queryOf(c *fiber.Ctx) *query { return &query{args: c.Context().QueryArgs()} }
 
-func (q *query) text(name string) string { return string(q.args.Peek(name)) }
+// fault is the first complaint. A parameter that nobody read is one: a misspelt filter would answer what it was to
+// leave out.
+func (q *query) fault() error {
+	q.args.VisitAll(func(name, _ []byte) {
+		if slices.Contains(q.known, string(name)) || q.err != nil {
+			return
+		}
+		message := "there is no query parameter " + strconv.Quote(string(name)) + " here"
+		if near := expr.Nearest(string(name), q.known); near != "" {
+			message += "; did you mean " + near + "?"
+		}
+		q.err = engine.Refuse("bad_request", message)
+	})
+	return q.err
+}
+
+func (q *query) text(name string) string {
+	q.known = append(q.known, name)
+	return string(q.args.Peek(name))
+}
 
 // list answers all values of a parameter that may be repeated or hold commas.
 func (q *query) list(name string) []string {
+	q.known = append(q.known, name)
 	var all []string
 	for _, value := range q.args.PeekMulti(name) {
 		for _, part := range strings.Split(string(value), ",") {

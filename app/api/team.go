@@ -105,8 +105,8 @@ func (a *API) revealToken(c *fiber.Ctx, kept json.RawMessage) error {
 func (a *API) Tokens(c *fiber.Ctx) error {
 	q := queryOf(c)
 	page := q.page()
-	if q.err != nil {
-		return q.err
+	if err := q.fault(); err != nil {
+		return err
 	}
 	tokens, err := a.identity.Tokens(c.UserContext(), who(c), page)
 	return list(c, tokens, err)

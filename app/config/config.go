@@ -116,6 +116,8 @@ func (c *Config) Validate() error {
 	count := c.Queue.PartitionCount
 	check(count >= 1 && count <= maxPartitions, "partition-count is %d: from 1 to %d", count, maxPartitions)
 
+	check(c.Queue.QuarantineAfter >= 1, "quarantine-after is %d: an execution whose process died is set aside after 1 crash at the earliest", c.Queue.QuarantineAfter)
+
 	for _, partition := range c.Worker.Partitions {
 		check(partition < count, "partitions names %d: there are %d, from 0 to %d", partition, count, count-1)
 	}

@@ -33,11 +33,20 @@ func (c *Config) checkMachines() error {
 			say("worker-rules are missing: without one no token of worker-issuer is good for anything")
 		}
 	}
+	if c.TLS.ClientCA != "" && len(c.WorkerRules) == 0 {
+		say("worker-rules are missing: without one no certificate of tls-client-ca is good for anything")
+	}
 	for i := range c.WorkerRules {
 		rule := &c.WorkerRules[i]
 		rule.Team = either(rule.Team, engine.DefaultTeam)
 		if rule.Claim == "" || rule.Value == "" || !slices.Contains(machineScopes, rule.Role) {
 			say("worker-rules, rule %d: it is written claim=value:scope@team, with one of the scopes %s", i+1, strings.Join(machineScopes, ", "))
+		}
+		switch isOfCertificate := strings.HasPrefix(rule.Claim, "cert."); {
+		case isOfCertificate && c.TLS.ClientCA == "":
+			say("worker-rules, rule %d is about certificates, and none is accepted: name tls-client-ca", i+1)
+		case !isOfCertificate && c.WorkerIssuer == "":
+			say("worker-rules, rule %d is about tokens, and none is accepted: name worker-issuer and worker-audience", i+1)
 		}
 	}
 	return errors.Join(faults...)

@@ -271,7 +271,11 @@ func (v *rules) String() string {
 
 func (v *rules) Set(s string) error {
 	var made rules
-	for _, part := range fields(s) {
+	parts, err := fields(s)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
 		left, right, ok := lastCut(part, ":")
 		claim, value, both := strings.Cut(left, "=")
 		if !ok || !both {

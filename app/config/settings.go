@@ -72,7 +72,7 @@ var settings = []Setting{
 	{Group: Login, Name: "oidc-name", Env: "WEFTLINE_OIDC_NAME", Form: "NAME",
 		Help: "what people call it: Sign in with NAME", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.Name) }},
 	{Group: Login, Name: "oidc-scopes", Env: "WEFTLINE_OIDC_SCOPES", Form: "SCOPE,…",
-		Help: "scopes to ask for beside openid; without it profile and email", value: func(c *Config) flag.Value { return (*words)(&c.OIDC.Scopes) }},
+		Help: "scopes to ask for beside openid; without it profile and email", value: func(c *Config) flag.Value { return (*names)(&c.OIDC.Scopes) }},
 	{Group: Login, Name: "oidc-name-claim", Env: "WEFTLINE_OIDC_NAME_CLAIM", Form: "CLAIM",
 		Help: "claim that names a person here; without it preferred_username", value: func(c *Config) flag.Value { return (*text)(&c.OIDC.NameClaim) }},
 	{Group: Login, Name: "oidc-groups-claim", Env: "WEFTLINE_OIDC_GROUPS_CLAIM", Form: "CLAIM",
@@ -141,7 +141,7 @@ var settings = []Setting{
 			return oneOf(&c.Balance, balance.Names()...)
 		}},
 	{Group: Queueing, Name: "backpressure-queue-age", Env: "WEFTLINE_BACKPRESSURE_QUEUE_AGE", Default: "0s", Form: "DURATION",
-		Help: "hold starts back while something has waited longer than this for a worker; 0s never does", value: func(c *Config) flag.Value { return (*span)(&c.Backpressure.QueueAge) }},
+		Help: "hold starts back while something has waited longer than this for a worker; 0s never does", value: func(c *Config) flag.Value { return (*duration)(&c.Backpressure.QueueAge) }},
 	{Group: Queueing, Name: "backpressure-queue-depth", Env: "WEFTLINE_BACKPRESSURE_QUEUE_DEPTH", Default: "0", Form: "N",
 		Help: "hold starts back while more executions than this wait for a worker; 0 never does", value: func(c *Config) flag.Value { return (*number)(&c.Backpressure.QueueDepth) }},
 	{Group: Queueing, Name: "backpressure-action", Env: "WEFTLINE_BACKPRESSURE_ACTION", Default: string(QueueStarts), Form: "slow|queue|reject",

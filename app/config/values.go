@@ -30,18 +30,6 @@ func (v *number) Set(s string) error {
 	return nil
 }
 
-type span time.Duration
-
-func (v *span) String() string { return time.Duration(*v).String() }
-func (v *span) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return errors.New("must be a duration such as 500ms, 30s or 5m")
-	}
-	*v = span(d)
-	return nil
-}
-
 type onOff bool
 
 func (v *onOff) String() string {
@@ -78,16 +66,11 @@ func (v *duration) String() string {
 func (v *duration) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return errors.New("must be a duration such as 90s or 1h30m")
+		return errors.New("must be a duration such as 500ms, 90s or 1h30m")
 	}
 	*v = duration(d)
 	return nil
 }
-
-type words []string
-
-func (v *words) String() string     { return strings.Join(*v, ",") }
-func (v *words) Set(s string) error { *v = fields(s); return nil }
 
 // size counts bytes and is written with a binary unit.
 type size int
@@ -125,15 +108,18 @@ func (v *size) Set(s string) error {
 	return fmt.Errorf("has unit %q: use B, KiB, MiB or GiB", unit)
 }
 
-// fields splits at commas; empty parts do not count.
-func fields(s string) []string {
-	var parts []string
-	for _, part := range strings.Split(s, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			parts = append(parts, part)
+// fields splits at commas. Nothing between two of them is a slip, and would quietly be another list.
+func fields(s string) ([]string, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, nil
+	}
+	parts := strings.Split(s, ",")
+	for i, part := range parts {
+		if parts[i] = strings.TrimSpace(part); parts[i] == "" {
+			return nil, fmt.Errorf("has nothing at place %d of its list", i+1)
 		}
 	}
-	return parts
+	return parts, nil
 }
 
 // names is a list of words.
@@ -141,9 +127,9 @@ type names []string
 
 func (v *names) String() string { return strings.Join(*v, ",") }
 
-func (v *names) Set(s string) error {
-	*v = fields(s)
-	return nil
+func (v *names) Set(s string) (err error) {
+	*v, err = fields(s)
+	return err
 }
 
 // ranges is a set of whole numbers from 0, written as 0-15,20.
@@ -166,8 +152,12 @@ func (v *ranges) String() string {
 }
 
 func (v *ranges) Set(s string) error {
+	parts, err := fields(s)
+	if err != nil {
+		return err
+	}
 	made := ranges{}
-	for _, part := range fields(s) {
+	for _, part := range parts {
 		low, high, isRange := strings.Cut(part, "-")
 		if !isRange {
 			high = low
@@ -197,8 +187,12 @@ func (v *pairs) String() string {
 }
 
 func (v *pairs) Set(s string) error {
+	parts, err := fields(s)
+	if err != nil {
+		return err
+	}
 	made := pairs{}
-	for _, part := range fields(s) {
+	for _, part := range parts {
 		key, value, ok := strings.Cut(part, "=")
 		if !ok || key == "" {
 			return fmt.Errorf("has %q: each label is key=value", part)
@@ -223,8 +217,12 @@ func (v *prefixes) String() string {
 }
 
 func (v *prefixes) Set(s string) error {
+	parts, err := fields(s)
+	if err != nil {
+		return err
+	}
 	var made prefixes
-	for _, part := range fields(s) {
+	for _, part := range parts {
 		p, err := netip.ParsePrefix(part)
 		if err != nil {
 			return fmt.Errorf("has %q: each range is written as 10.0.0.0/8", part)
@@ -274,7 +272,10 @@ func (v *selection) String() string {
 }
 
 func (v *selection) Set(s string) error {
-	words := fields(s)
+	words, err := fields(s)
+	if err != nil {
+		return err
+	}
 	for _, word := range words {
 		if !slices.Contains(v.allowed, word) {
 			return fmt.Errorf("has %q: choose among %s", word, strings.Join(v.allowed, ", "))

@@ -3,8 +3,10 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +82,10 @@ type caller struct {
 	token string
 }
 
-// call answers the status and the JSON of an answer.
+// loose finds members of answers that name a time and are written otherwise than with three digits of a second.
+var loose = regexp.MustCompile(`"([a-z]+At|at|since|until|due|deadline|lastHeartbeat|now)":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,2}|\.\d{4,})?Z"`)
+
+// call answers the status and the JSON of an answer, in which every time has milliseconds.
 func (c caller) call(method, path, body string, headers ...string) (int, map[string]any) {
 	c.t.Helper()
 	request, err := http.NewRequest(method, c.base+"/api/v1"+path, strings.NewReader(body))
@@ -97,8 +102,15 @@ func (c caller) call(method, path, body string, headers ...string) (int, map[str
 		c.t.Fatal(err)
 	}
 	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, member := range loose.FindAllString(string(text), -1) {
+		c.t.Errorf("%s %s: %s is no time with milliseconds", method, path, member)
+	}
 	var value map[string]any
-	_ = json.NewDecoder(response.Body).Decode(&value) // not every answer has a body
+	_ = json.Unmarshal(text, &value) // not every answer has a body
 	return response.StatusCode, value
 }
 

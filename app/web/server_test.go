@@ -42,6 +42,8 @@ func TestRefusalsAreProblemDocuments(t *testing.T) {
 		"too large":               {request{"POST", start, big, admin}, 413, "too_large", "bytes"},
 		"too large, nobody":       {request{"POST", start, big, nil}, 401, "unauthenticated", ""},
 		"panic":                   {request{"POST", "/api/v1/workflows/panics/executions", `{}`, admin}, 500, "internal", "request id"},
+		"a misspelt filter":       {request{"GET", "/api/v1/executions?stauts=failed", "", admin}, 400, "bad_request", "did you mean status?"},
+		"a foreign parameter":     {request{"GET", "/api/v1/queue?colour=blue", "", admin}, 400, "bad_request", "colour"},
 		"limit out of range":      {request{"GET", "/api/v1/executions?limit=501", "", admin}, 400, "bad_request", "limit"},
 		"time that is none":       {request{"GET", "/api/v1/executions?startedAfter=yesterday", "", admin}, 400, "bad_request", "startedAfter"},
 		"no precondition":         {request{"PUT", "/api/v1/workflows/w/draft", "a", admin}, 428, "precondition_required", "If-Match"},

@@ -55,7 +55,7 @@ func TestSchedulesOverTheAPI(t *testing.T) {
 	}
 	admin.must(202, "POST", path+"/backfills/"+backfill["id"].(string)+"/cancel", "")
 	preview := admin.must(200, "POST", "/schedules/preview", `{"cron":"30 2 * * *","timezone":"Europe/Berlin","from":"2026-03-28T12:00:00Z","count":2}`)
-	if fires := preview["fires"].([]any); len(fires) != 2 || fires[0] != "2026-03-29T01:30:00Z" {
+	if fires := preview["fires"].([]any); len(fires) != 2 || fires[0] != "2026-03-29T01:30:00.000Z" {
 		t.Errorf("preview %v", preview)
 	}
 	admin.must(204, "DELETE", path, "")

@@ -54,6 +54,8 @@ func (s *Script) runProcess(ctx context.Context, program string, memory int64, c
 	switch {
 	case ctx.Err() != nil:
 		return unfinished(ctx, printed)
+	case errors.Is(err, syscall.E2BIG):
+		return invalid(fmt.Errorf("the arguments and the environment are longer than a process may have: hand long texts over in stdin or files"))
 	case err != nil:
 		return fail("engine.sandbox", classInfrastructure, nil, "run %s: %s", inputs.language, err)
 	case code != 0:

@@ -272,6 +272,7 @@ func TestScriptInputsThatAreRefused(t *testing.T) {
 		{map[string]any{"language": "bash", "source": "", "args": []any{map[string]any{}}}, "toJSON"},
 		{map[string]any{"language": "bash", "source": "", "env": map[string]any{"A=B": ""}}, "no variable"},
 		{map[string]any{"language": "javascript"}, "source"},
+		{map[string]any{"language": "bash", "source": "", "env": map[string]any{"LONG": strings.Repeat("x", 1<<20)}}, "stdin or files"},
 	} {
 		wantError(t, run(t, kind, c.input), "input.invalid", c.word)
 	}

@@ -130,6 +130,6 @@ func (d *decider) repeat(p place, r reader) {
 		return
 	}
 	pause := retry.Backoff(p.act.Repeat.Backoff, every, p.run.Turn+1)
-	until := instant(min(d.now+ceilMillis(pause), d.now+longest.Milliseconds()))
+	until := instant(min(d.now+ceilMillis(pause), d.now+LongestWait.Milliseconds()))
 	d.about(ActivityRepeatScheduled, p, &RepeatScheduled{Iteration: p.run.Turn + 1, Until: until})
 }

@@ -43,8 +43,8 @@ func (d *decider) parkTimer(p place) error {
 	return nil
 }
 
-// longest bounds a timer; beyond it nobody can mean what they wrote.
-const longest = 5 * 366 * 24 * time.Hour
+// LongestWait bounds a timer; beyond it nobody can mean what they wrote.
+const LongestWait = 5 * 366 * 24 * time.Hour
 
 func (d *decider) dueOf(p place, w *flow.Wait) (int64, error) {
 	r := d.read(p)
@@ -75,7 +75,7 @@ func (d *decider) dueOf(p place, w *flow.Wait) (int64, error) {
 }
 
 func (d *decider) bounded(at int64) (int64, error) {
-	if at > d.now+longest.Milliseconds() {
+	if at > d.now+LongestWait.Milliseconds() {
 		return 0, failure("input.invalid", classActivity, "%s is more than five years away", instants.Text(instant(at)))
 	}
 	return at, nil
