@@ -103,22 +103,27 @@ func audit(ctx context.Context, q *queries.Queries, who Who, action, target stri
 
 // record is audit for what has more to tell.
 func record(ctx context.Context, q *queries.Queries, who Who, a act) error {
+	line, err := a.line(who)
+	if err == nil {
+		err = q.WriteAudit(ctx, line)
+	}
+	if err != nil {
+		return fmt.Errorf("write the audit: %w", err)
+	}
+	return nil
+}
+
+// line is an act of somebody as its row.
+func (a act) line(who Who) (queries.WriteAuditParams, error) {
 	if a.detail == nil {
 		a.detail = map[string]any{}
 	}
 	detail, err := json.Marshal(a.detail)
 	before, errBefore := orNoJSON(a.before)
 	after, errAfter := orNoJSON(a.after)
-	if err := errors.Join(err, errBefore, errAfter); err != nil {
-		return fmt.Errorf("write the audit: %w", err)
-	}
-	err = q.WriteAudit(ctx, queries.WriteAuditParams{TeamID: who.Team, Actor: cleanText(who.User), Via: cleanText(who.Via), Action: a.action,
+	return queries.WriteAuditParams{TeamID: who.Team, Actor: cleanText(who.User), Via: cleanText(who.Via), Action: a.action,
 		Target: cleanText(a.target), TargetName: cleanText(a.name), ForWhom: cleanText(a.forWhom), Before: before, After: after,
-		Detail: detail, Address: who.Address, Request: who.Request})
-	if err != nil {
-		return fmt.Errorf("write the audit: %w", err)
-	}
-	return nil
+		Detail: detail, Address: who.Address, Request: who.Request}, errors.Join(err, errBefore, errAfter)
 }
 
 func orNoJSON(value any) ([]byte, error) {

@@ -170,6 +170,14 @@ func (c *Connections) Connections(ctx context.Context, who Who, page PageRequest
 
 // TestConnection reaches the service as an activity would, without any effect.
 func (c *Connections) TestConnection(ctx context.Context, who Who, name string) (ConnectionTest, error) {
+	tested, err := c.test(ctx, who, name)
+	if err != nil {
+		return ConnectionTest{}, err
+	}
+	return tested, audit(ctx, c.q, who, "connection.tested", name, map[string]any{"ok": tested.OK})
+}
+
+func (c *Connections) test(ctx context.Context, who Who, name string) (ConnectionTest, error) {
 	connection, err := c.open(ctx, who.Team, name, nil)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ConnectionTest{}, noConnection(name)

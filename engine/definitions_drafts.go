@@ -61,8 +61,21 @@ func (c *catalog) saveDraft(ctx context.Context, q *queries.Queries, who Who, na
 	if exists && bytes.Equal(current.Text, text) {
 		return current, false, nil
 	}
-	draft, err = writeDraft(ctx, q, who, workflow, text, editors(current.Editors, who))
+	if draft, err = writeDraft(ctx, q, who, workflow, text, editors(current.Editors, who)); err != nil {
+		return draft, false, err
+	}
+	if !exists || current.SavedBy != draft.SavedBy { // a save for every few keys: who takes a draft over is told, once
+		err = record(ctx, q, who, act{action: "workflow.drafted", target: name, before: savedBy(current), after: savedBy(draft)})
+	}
 	return draft, true, err
+}
+
+// savedBy is what the audit tells of a draft; nil when there was none.
+func savedBy(row queries.Draft) any {
+	if row.Etag == "" {
+		return nil
+	}
+	return map[string]any{"etag": row.Etag, "savedBy": row.SavedBy}
 }
 
 // matches is the precondition: "" wants no draft, "*" any, an etag that one.

@@ -58,8 +58,15 @@ type cabinet struct {
 	keys *seal.Ring // empty = files are kept in plain
 }
 
-// SaveFile keeps content of at most the server's limit.
+// SaveFile keeps what somebody sends.
 func (c *cabinet) SaveFile(ctx context.Context, who Who, name, mediaType string, content []byte) (File, error) {
+	return c.keep(ctx, who, name, mediaType, content, func(q *queries.Queries, file File) error {
+		return record(ctx, q, who, act{action: "file.saved", target: file.ID.String(), name: file.Name, detail: map[string]any{"size": file.Size, "sha256": file.SHA256}})
+	})
+}
+
+// keep stores content of at most the server's limit; also is done in the same transaction.
+func (c *cabinet) keep(ctx context.Context, who Who, name, mediaType string, content []byte, also func(*queries.Queries, File) error) (File, error) {
 	if int64(len(content)) > c.most {
 		return File{}, Refuse("too_large", fmt.Sprintf("a file has at most %d bytes, this one has %d", c.most, len(content)))
 	}
@@ -72,7 +79,10 @@ func (c *cabinet) SaveFile(ctx context.Context, who Who, name, mediaType string,
 		for part := 0; err == nil && part*filePart < len(content); part++ {
 			err = c.savePart(ctx, q, file.ID, part, content[part*filePart:min((part+1)*filePart, len(content))])
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return also(q, file)
 	})
 	if err != nil {
 		return File{}, fmt.Errorf("keep the file %s: %w", file.Name, err)
@@ -151,7 +161,8 @@ func (a activityFiles) Save(ctx context.Context, team, name, kind string, conten
 	if err != nil {
 		return nil, err
 	}
-	file, err := a.SaveFile(ctx, Who{Team: id, User: "activity"}, name, kind, content)
+	unasked := func(*queries.Queries, File) error { return nil } // what activities do is in the history
+	file, err := a.keep(ctx, Who{Team: id, User: "activity"}, name, kind, content, unasked)
 	if err != nil {
 		return nil, err
 	}

@@ -112,9 +112,16 @@ func (i *Identity) PeekSession(ctx context.Context, id string, limits SessionLim
 // EndedSession is what is needed to sign out at the provider too.
 type EndedSession struct{ Provider, IDToken string }
 
-// EndSession signs out. A session that is over already is no error.
-func (i *Identity) EndSession(ctx context.Context, id string) (EndedSession, error) {
-	row, err := i.q.DeleteSession(ctx, digest(id))
+// EndSession signs out; from says from where and in which request. A session that is over already is no error.
+func (i *Identity) EndSession(ctx context.Context, from Who, id string) (EndedSession, error) {
+	var row queries.DeleteSessionRow
+	err := inTx(ctx, i.db, func(q *queries.Queries) (err error) {
+		if row, err = q.DeleteSession(ctx, digest(id)); err != nil || row.Provider == nil {
+			return err
+		}
+		from.Team, from.User = row.TeamID, row.UserName
+		return audit(ctx, q, from, "session.ended", row.ID.String(), map[string]any{"provider": *row.Provider})
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return EndedSession{}, nil
 	}

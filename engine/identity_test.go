@@ -205,7 +205,7 @@ func TestSessions(t *testing.T) {
 	if _, err := identity.Session(t.Context(), id, SessionLimits{}); !errors.Is(err, ErrUnknownCredential) {
 		t.Errorf("a session that was idle for too long: %v", err)
 	}
-	if _, err := identity.EndSession(t.Context(), id); err != nil {
+	if _, err := identity.EndSession(t.Context(), Who{}, id); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := identity.Session(t.Context(), id, DefaultSessionLimits); !errors.Is(err, ErrUnknownCredential) {

@@ -125,13 +125,21 @@ func (a ServiceAccount) check() string {
 	return ""
 }
 
-// Tokens lists the tokens of the team, oldest first.
+// whose bounds what the asker sees and withdraws: their own tokens, or, for an admin, all of the team (nil).
+func whose(who Who) *uuid.UUID {
+	if who.May(ScopeAdmin) {
+		return nil
+	}
+	return &who.Person // of a service account the zero id, which no token has
+}
+
+// Tokens lists the asker's tokens, or, for an admin, those of the team, oldest first.
 func (i *Identity) Tokens(ctx context.Context, who Who, page PageRequest) (Page[Token], error) {
 	after, err := decodeCursor[tokenCursor](page.Cursor)
 	if err != nil {
 		return Page[Token]{}, err
 	}
-	rows, err := i.q.ListTokens(ctx, who.Team, after.At, after.ID, page.size()+1)
+	rows, err := i.q.ListTokens(ctx, queries.ListTokensParams{TeamID: who.Team, Person: whose(who), After: after.At, AfterID: after.ID, PageSize: page.size() + 1})
 	if err != nil {
 		return Page[Token]{}, fmt.Errorf("list tokens: %w", err)
 	}
@@ -156,11 +164,11 @@ func tokenOf(row queries.ListTokensRow) Token {
 	return token
 }
 
-// DeleteToken withdraws a token: on this replica at once, on others within seconds.
+// DeleteToken withdraws a token of the asker, or, for an admin, any of the team: on this replica at once, on others within seconds.
 func (i *Identity) DeleteToken(ctx context.Context, who Who, id uuid.UUID) error {
 	var hash []byte
 	err := inTx(ctx, i.db, func(q *queries.Queries) error {
-		gone, err := q.DeleteToken(ctx, who.Team, id)
+		gone, err := q.DeleteToken(ctx, who.Team, id, whose(who))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return Refuse("not_found", "there is no such token")
 		}

@@ -278,7 +278,7 @@ func (p *policies) ChangePolicy(ctx context.Context, who Who, change PolicyChang
 		if err := q.SetTeamPolicy(ctx, content, who.Team); err != nil {
 			return fmt.Errorf("keep the policy: %w", err)
 		}
-		return record(ctx, q, who, act{action: "policy.changed", before: before, after: after})
+		return record(ctx, q, who, act{action: "policy.changed", target: who.TeamName, before: before, after: after})
 	})
 	if err == nil {
 		p.keep(who.Team, after)

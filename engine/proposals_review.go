@@ -220,7 +220,14 @@ func (c *catalog) ResolveComment(ctx context.Context, who Who, id ProposalID, co
 		return Comment{}, err
 	}
 	by := cleanText(who.User)
-	row, err := c.q.ResolveComment(ctx, queries.ResolveCommentParams{TeamID: who.Team, Workflow: id.Workflow, Proposal: int32(id.Number), ID: comment, ResolvedBy: &by})
+	var row queries.ProposalComment
+	err := inTx(ctx, c.db, func(q *queries.Queries) (err error) {
+		row, err = q.ResolveComment(ctx, queries.ResolveCommentParams{TeamID: who.Team, Workflow: id.Workflow, Proposal: int32(id.Number), ID: comment, ResolvedBy: &by})
+		if err != nil {
+			return err
+		}
+		return audit(ctx, q, who, "proposal.comment_resolved", fmt.Sprintf("%s#%d", id.Workflow, id.Number), map[string]any{"comment": comment})
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Comment{}, Refuse("not_found", fmt.Sprintf("proposal %d has no comment %d", id.Number, comment))
 	}

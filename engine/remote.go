@@ -128,10 +128,15 @@ func (r *runs) RegisterWorker(ctx context.Context, who Who, request WorkerReques
 		if err := replace(ctx, q, who, request.Replaces, id); err != nil {
 			return err
 		}
-		return queue.Register(ctx, q, queue.Worker{ID: id, Kind: queue.KindRemote, Team: &who.Team, RegisteredBy: who.User,
+		err := queue.Register(ctx, q, queue.Worker{ID: id, Kind: queue.KindRemote, Team: &who.Team, RegisteredBy: who.User,
 			Hostname: request.Hostname, Version: request.Version, Region: request.Region, Zone: request.Zone, Architecture: request.Architecture,
 			CPU: request.CPU, Memory: request.Memory, Labels: request.Labels, Activities: request.Activities, Workflows: request.Workflows, Queues: request.Queues,
 			Concurrency: request.MaxConcurrency})
+		if err != nil {
+			return err
+		}
+		return record(ctx, q, who, act{action: "worker.registered", target: id.String(), name: request.Hostname,
+			after: map[string]any{"activities": request.Activities, "workflows": request.Workflows, "queues": request.Queues, "labels": request.Labels}})
 	})
 	if err != nil {
 		return WorkerTicket{}, err
@@ -240,7 +245,13 @@ func (r *runs) DrainWorker(ctx context.Context, who Who, id uuid.UUID) (WorkerOr
 		return WorkerOrders{}, err
 	}
 	if !w.draining() {
-		if _, err := r.q.MoveWorker(ctx, queue.StateDraining, id, w.State); err != nil {
+		err := inTx(ctx, r.db, func(q *queries.Queries) error {
+			if moved, err := q.MoveWorker(ctx, queue.StateDraining, id, w.State); err != nil || moved == 0 {
+				return err
+			}
+			return record(ctx, q, who, act{action: "worker.drained", target: id.String(), name: w.Hostname})
+		})
+		if err != nil {
 			return WorkerOrders{}, err
 		}
 		w.State = queue.StateDraining

@@ -132,7 +132,8 @@ func (r *runs) Signal(ctx context.Context, who Who, id uuid.UUID, name string, p
 		signalID = uuid.Must(uuid.NewV7()).String()
 	}
 	signal := execution.Message{Signal: &execution.Signal{ID: signalID, Name: name, Payload: payload, Direct: true, At: r.store.Clock.Now(), By: who.User}}
-	return r.deliver(ctx, id, func() (int64, error) { return r.store.Deliver(ctx, id, signal) }) // many a second, and in the history: no line of the audit
+	sent := act{action: "execution.signalled", target: id.String(), name: row.Workflow, detail: map[string]any{"signal": name, "id": signalID}}
+	return r.audited(ctx, who, sent, id, signal)
 }
 
 // afterEnd answers a signal to an execution that is over: one that it received before is the same success again.
@@ -171,7 +172,11 @@ func (r *runs) PostEvent(ctx context.Context, who Who, event PostedEvent) (Poste
 	if err := r.checkPosting(event.Name, event.Correlation, event.EventID, event.Payload); err != nil {
 		return PostedResult{}, err
 	}
-	posted, err := r.post(ctx, who, store.Posting{Team: who.Team, Correlation: event.Correlation,
+	line, err := act{action: "event.posted", target: event.Name, detail: map[string]any{"correlation": event.Correlation, "id": event.EventID}}.line(who)
+	if err != nil {
+		return PostedResult{}, err
+	}
+	posted, err := r.post(ctx, who, store.Posting{Team: who.Team, Correlation: event.Correlation, Audit: &line,
 		Signal: execution.Signal{ID: event.EventID, Name: event.Name, Payload: event.Payload, At: r.store.Clock.Now(), By: who.User},
 	}, refusePayload(event.Payload), true)
 	if err != nil {

@@ -87,7 +87,7 @@ func (r *runs) begin(ctx context.Context, who Who, definition *store.Definition,
 			return nil, err
 		}
 		flush.Begin.Key = key
-		return flush, nil
+		return flush, asked(who, flush, definition)
 	}
 	admission, err := r.write(ctx, who, definition, start, prepare)
 	switch {
@@ -185,7 +185,18 @@ func (r *runs) batchItem(ctx context.Context, who Who, definition *store.Definit
 		return uuid.Nil, nil, nil, err
 	}
 	flush.Begin.Key = key
+	if err := asked(who, flush, definition); err != nil {
+		return uuid.Nil, nil, nil, err
+	}
 	return start.ID, l, flush, r.pool.AskForSlot(flush, definition, start)
+}
+
+// asked gives a start its line of the audit; it never holds the input.
+func asked(who Who, flush *store.Flush, definition *store.Definition) error {
+	line, err := act{action: "execution.started", target: flush.Execution.String(), name: definition.Name,
+		detail: map[string]any{"version": definition.Number}}.line(who)
+	flush.Begin.Audit = &line
+	return err
 }
 
 func inItem(i int, err error) error {

@@ -59,7 +59,13 @@ func (s *scheduler) BackfillSchedule(ctx context.Context, who Who, id uuid.UUID,
 
 // CancelBackfill starts no more ticks of a backfill; what runs goes on.
 func (s *scheduler) CancelBackfill(ctx context.Context, who Who, id, backfill uuid.UUID) error {
-	cancelled, err := s.q.CancelBackfill(ctx, backfill, id, who.Team)
+	var cancelled int64
+	err := s.store.Tx(ctx, func(_ pgx.Tx, q *queries.Queries) (err error) {
+		if cancelled, err = q.CancelBackfill(ctx, backfill, id, who.Team); err != nil || cancelled == 0 {
+			return err
+		}
+		return audit(ctx, q, who, "schedule.backfill_cancelled", id.String(), map[string]any{"backfill": backfill})
+	})
 	if err != nil || cancelled > 0 {
 		return err
 	}

@@ -19,7 +19,8 @@ where s.hash = @hash and s.expires_at > now() and s.last_seen_at > now() - make_
 update sessions set last_seen_at = now() where hash = @hash and last_seen_at < now() - interval '1 minute';
 
 -- name: DeleteSession :one
-delete from sessions where hash = @hash returning id, team_id, user_id, provider, key_id, id_token;
+delete from sessions where hash = @hash
+returning id, team_id, user_id, provider, key_id, id_token, coalesce((select u.name from users u where u.id = sessions.user_id), '')::text as user_name;
 
 -- name: MoveSession :one
 -- Another id and team for a session that goes on: what an old copy of the cookie holds is worth nothing.

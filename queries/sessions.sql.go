@@ -93,7 +93,8 @@ func (q *Queries) CreateSession(ctx context.Context, arg CreateSessionParams) (u
 }
 
 const deleteSession = `-- name: DeleteSession :one
-delete from sessions where hash = $1 returning id, team_id, user_id, provider, key_id, id_token
+delete from sessions where hash = $1
+returning id, team_id, user_id, provider, key_id, id_token, coalesce((select u.name from users u where u.id = sessions.user_id), '')::text as user_name
 `
 
 type DeleteSessionRow struct {
@@ -103,6 +104,7 @@ type DeleteSessionRow struct {
 	Provider *string
 	KeyID    string
 	IDToken  []byte
+	UserName string
 }
 
 func (q *Queries) DeleteSession(ctx context.Context, hash []byte) (DeleteSessionRow, error) {
@@ -115,6 +117,7 @@ func (q *Queries) DeleteSession(ctx context.Context, hash []byte) (DeleteSession
 		&i.Provider,
 		&i.KeyID,
 		&i.IDToken,
+		&i.UserName,
 	)
 	return i, err
 }

@@ -26,12 +26,14 @@ update tokens set last_used_at = now()
 where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
 -- name: ListTokens :many
+-- Of the whole team, or those that act as one person.
 select k.id, k.name, k.scopes, k.service_account, k.groups, k.created_by, k.created_at, k.expires_at, k.last_used_at, u.name as user_name
 from tokens k left join users u on u.id = k.user_id
-where k.team_id = @team_id
+where k.team_id = @team_id and (sqlc.narg(person)::uuid is null or k.user_id = sqlc.narg(person)::uuid)
     and (sqlc.narg(after)::timestamptz is null or (k.created_at, k.id) > (sqlc.narg(after)::timestamptz, sqlc.narg(after_id)::uuid))
 order by k.created_at, k.id
 limit @page_size;
 
 -- name: DeleteToken :one
-delete from tokens where tokens.team_id = @team_id and tokens.id = @id returning hash, name, scopes, coalesce(service_account, (select u.name from users u where u.id = tokens.user_id), '')::text as acts_as;
+delete from tokens where tokens.team_id = @team_id and tokens.id = @id and (sqlc.narg(person)::uuid is null or tokens.user_id = sqlc.narg(person)::uuid)
+returning hash, name, scopes, coalesce(service_account, (select u.name from users u where u.id = tokens.user_id), '')::text as acts_as;

@@ -61,7 +61,8 @@ func (q *Queries) CreateToken(ctx context.Context, arg CreateTokenParams) (Token
 }
 
 const deleteToken = `-- name: DeleteToken :one
-delete from tokens where tokens.team_id = $1 and tokens.id = $2 returning hash, name, scopes, coalesce(service_account, (select u.name from users u where u.id = tokens.user_id), '')::text as acts_as
+delete from tokens where tokens.team_id = $1 and tokens.id = $2 and ($3::uuid is null or tokens.user_id = $3::uuid)
+returning hash, name, scopes, coalesce(service_account, (select u.name from users u where u.id = tokens.user_id), '')::text as acts_as
 `
 
 type DeleteTokenRow struct {
@@ -71,8 +72,8 @@ type DeleteTokenRow struct {
 	ActsAs string
 }
 
-func (q *Queries) DeleteToken(ctx context.Context, teamID uuid.UUID, iD uuid.UUID) (DeleteTokenRow, error) {
-	row := q.db.QueryRow(ctx, deleteToken, teamID, iD)
+func (q *Queries) DeleteToken(ctx context.Context, teamID uuid.UUID, iD uuid.UUID, person *uuid.UUID) (DeleteTokenRow, error) {
+	row := q.db.QueryRow(ctx, deleteToken, teamID, iD, person)
 	var i DeleteTokenRow
 	err := row.Scan(
 		&i.Hash,
@@ -114,11 +115,19 @@ func (q *Queries) EnsureToken(ctx context.Context, arg EnsureTokenParams) error 
 const listTokens = `-- name: ListTokens :many
 select k.id, k.name, k.scopes, k.service_account, k.groups, k.created_by, k.created_at, k.expires_at, k.last_used_at, u.name as user_name
 from tokens k left join users u on u.id = k.user_id
-where k.team_id = $1
-    and ($2::timestamptz is null or (k.created_at, k.id) > ($2::timestamptz, $3::uuid))
+where k.team_id = $1 and ($2::uuid is null or k.user_id = $2::uuid)
+    and ($3::timestamptz is null or (k.created_at, k.id) > ($3::timestamptz, $4::uuid))
 order by k.created_at, k.id
-limit $4
+limit $5
 `
+
+type ListTokensParams struct {
+	TeamID   uuid.UUID
+	Person   *uuid.UUID
+	After    *time.Time
+	AfterID  *uuid.UUID
+	PageSize int32
+}
 
 type ListTokensRow struct {
 	ID             uuid.UUID
@@ -133,12 +142,14 @@ type ListTokensRow struct {
 	UserName       *string
 }
 
-func (q *Queries) ListTokens(ctx context.Context, teamID uuid.UUID, after *time.Time, afterID *uuid.UUID, pageSize int32) ([]ListTokensRow, error) {
+// Of the whole team, or those that act as one person.
+func (q *Queries) ListTokens(ctx context.Context, arg ListTokensParams) ([]ListTokensRow, error) {
 	rows, err := q.db.Query(ctx, listTokens,
-		teamID,
-		after,
-		afterID,
-		pageSize,
+		arg.TeamID,
+		arg.Person,
+		arg.After,
+		arg.AfterID,
+		arg.PageSize,
 	)
 	if err != nil {
 		return nil, err

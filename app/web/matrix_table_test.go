@@ -81,9 +81,9 @@ POST   /api/v1/schedules/:id/backfills/:backfill/cancel             run     404
 GET    /api/v1/me                                                   read    200
 GET    /api/v1/team                                                 read    200
 PATCH  /api/v1/team/policy                                          admin   200
-GET    /api/v1/tokens                                               admin   200
+GET    /api/v1/tokens                                               read    200
 POST   /api/v1/tokens                                               read    422
-DELETE /api/v1/tokens/:id                                           admin   404
+DELETE /api/v1/tokens/:id                                           read    404
 GET    /api/v1/secrets                                              read    200
 PUT    /api/v1/secrets/:name                                        admin   422
 DELETE /api/v1/secrets/:name                                        admin   404

@@ -15,7 +15,9 @@ import (
 	"weftline/app/auth"
 	"weftline/app/metrics"
 	"weftline/engine"
+	"weftline/engine/activity"
 	"weftline/engine/enginetest"
+	"weftline/engine/flow"
 )
 
 // twins is a real server with two teams, in which everything has the same names.
@@ -44,7 +46,9 @@ func newTwins(t *testing.T) *twins {
 	t.Helper()
 	pool := enginetest.Pool(t)
 	ctx := t.Context()
-	e, err := engine.Open(ctx, engine.Options{DatabaseURL: pool.Config().ConnString(), SecretKeys: [][]byte{make([]byte, 32)}, Log: quietLog})
+	kinds := activity.NewRegistry()
+	kinds.Register(flow.TypeHTTP, activity.NewHTTP(activity.HTTPOptions{}))
+	e, err := engine.Open(ctx, engine.Options{DatabaseURL: pool.Config().ConnString(), SecretKeys: [][]byte{make([]byte, 32)}, Activities: kinds, Log: quietLog})
 	if err != nil {
 		t.Fatal(err)
 	}

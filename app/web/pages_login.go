@@ -25,7 +25,7 @@ type Members interface {
 	api.People
 	TeamsOf(ctx context.Context, who engine.Who) ([]engine.TeamChoice, error)
 	SwitchTeam(ctx context.Context, who engine.Who, session string, team uuid.UUID) (string, error)
-	EndSession(ctx context.Context, session string) (engine.EndedSession, error)
+	EndSession(ctx context.Context, from engine.Who, session string) (engine.EndedSession, error)
 }
 
 // attemptCookie is one cookie an attempt, so that several tabs can sign in at once. Its value begins with the
@@ -142,7 +142,7 @@ func (p *Pages) notFinished(c *fiber.Ctx, err error) error {
 // endOldSession: a new sign-in never goes on under an id that was there before it.
 func (p *Pages) endOldSession(c *fiber.Ctx) {
 	if old := p.Gate.SessionOf(c); old != "" {
-		_, _ = p.Members.EndSession(c.UserContext(), old) // it ends by itself too
+		_, _ = p.Members.EndSession(c.UserContext(), engine.Who{Address: c.IP(), Request: requestIDOf(c)}, old) // it ends by itself too
 	}
 }
 
@@ -172,7 +172,7 @@ func (p *Pages) logout(c *fiber.Ctx) error {
 	if p.Login == nil || asking.Session == "" {
 		return engine.Refuse("conflict", "there is nothing to sign out of: this server is in local mode")
 	}
-	ended, err := p.Members.EndSession(c.UserContext(), asking.Session)
+	ended, err := p.Members.EndSession(c.UserContext(), asking.Who, asking.Session)
 	if err != nil {
 		return err
 	}

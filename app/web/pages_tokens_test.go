@@ -2,8 +2,10 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"weftline/engine"
@@ -39,4 +41,33 @@ func TestATokenLastsAsLongAsWasChosen(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not made: %v; %+v", want, list)
 	}
+}
+
+// Whoever is no admin sees and withdraws their own tokens only, on the page and over the API alike.
+func TestPeopleSeeAndWithdrawTheirOwnTokensOnly(t *testing.T) {
+	w := newTwins(t)
+	admin, viewer := w.as(engine.DefaultTeam, "admin"), w.as(engine.DefaultTeam, "viewer")
+	theirs := admin.must(201, "POST", "/tokens", `{"name": "of-the-admin", "scopes": ["read"]}`)["id"].(string)
+	robot := admin.must(201, "POST", "/tokens", `{"name": "of-a-robot", "scopes": ["read"], "serviceAccount": {"name": "robot"}}`)["id"].(string)
+	own := viewer.must(201, "POST", "/tokens", `{"name": "of-the-viewer", "scopes": ["read"]}`)["id"].(string)
+	seen := fmt.Sprint(viewer.must(200, "GET", "/tokens", ""))
+	_, page := w.send(Route{Method: get, Path: "/settings", Kind: Page}, "/settings", engine.DefaultTeam+":viewer")
+	for what, text := range map[string]string{"the API": seen, "the page": page} {
+		if !strings.Contains(text, "of-the-viewer") || strings.Contains(text, "of-the-admin") || strings.Contains(text, "of-a-robot") {
+			t.Errorf("%s shows a viewer: %.2000s", what, text)
+		}
+	}
+	for _, id := range []string{theirs, robot} {
+		viewer.must(404, "DELETE", "/tokens/"+id, "")
+		revoke := Route{Method: post, Path: "/settings/tokens/:id/revoke", Kind: Page}
+		if status, _ := w.send(revoke, "/settings/tokens/"+id+"/revoke", engine.DefaultTeam+":viewer"); status != 404 {
+			t.Errorf("a viewer withdraws a token of somebody else: %d", status)
+		}
+	}
+	w.as(engine.DefaultTeam, "scope-read").must(404, "DELETE", "/tokens/"+own, "") // a service account has none of its own
+	if all := fmt.Sprint(admin.must(200, "GET", "/tokens", "")); !strings.Contains(all, "of-the-viewer") || !strings.Contains(all, "of-a-robot") {
+		t.Errorf("an admin sees: %s", all)
+	}
+	viewer.must(204, "DELETE", "/tokens/"+own, "")
+	admin.must(204, "DELETE", "/tokens/"+robot, "")
 }

@@ -113,7 +113,7 @@ func TestTheAuditIsExported(t *testing.T) {
 	account := admin.account("=cmd", `"author"`)
 	account.draft("pay", "  activities:\n    - {id: a, type: set, outputs: {x: \"1\"}}\n")
 	account.must(201, "POST", "/workflows/pay/publish", `{}`)
-	csv := admin.text("/audit.csv?action=workflow")
+	csv := admin.text("/audit.csv?action=workflow.published")
 	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "id,at,actor") || !strings.Contains(lines[1], ",'=cmd,workflow.published,pay,") {
 		t.Errorf("csv\n%s", csv)
 	}

@@ -18,8 +18,9 @@ import (
 type Posting struct {
 	Team        uuid.UUID
 	Correlation string
-	Signal      execution.Signal // ID "" = not deduplicated
-	Openings    []*Opening       // executions that the event starts
+	Signal      execution.Signal          // ID "" = not deduplicated
+	Openings    []*Opening                // executions that the event starts
+	Audit       *queries.WriteAuditParams // who posted it; nil = an activity did
 }
 
 // Posted answers an event: the executions it reached, or until when it is kept.
@@ -112,6 +113,11 @@ func (s *Store) post(ctx context.Context, tx pgx.Tx, posting Posting, refuse Ref
 	posted.Matched += started
 	if posted.Matched == 0 {
 		if err := s.keep(ctx, q, posting, posted); err != nil {
+			return err
+		}
+	}
+	if posting.Audit != nil {
+		if err := q.WriteAudit(ctx, *posting.Audit); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine/execution"
+	"weftline/queries"
 )
 
 // ErrDuplicate says that a start with the same key was faster.
@@ -74,6 +75,7 @@ type Begin struct {
 	StartedBy     string
 	Parent        *uuid.UUID
 	Key           *StartKey
+	Audit         *queries.WriteAuditParams // who asked for it; nil = nobody did, as for a tick or a child
 	Owned         bool
 
 	Error     *execution.Error // of one that ended at once

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"weftline/engine/execution"
+	"weftline/queries"
 )
 
 // write stores a group of flushes in one transaction and one round trip: a pipelined batch is a
@@ -220,6 +221,34 @@ func (w *writer) executions() {
 		column(rows, func(f *Flush) string { return clean(f.Begin.Region) }),
 		column(rows, waitsJSON))
 	w.startKeys(rows)
+	w.audits(rows)
+}
+
+// audits writes the lines of starts that somebody asked for.
+func (w *writer) audits(begun []*Flush) {
+	var lines []*queries.WriteAuditParams
+	for _, f := range begun {
+		if f.Begin.Audit != nil {
+			lines = append(lines, f.Begin.Audit)
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	type line = *queries.WriteAuditParams
+	w.batch.Queue(`insert into audit (team_id, actor, via, action, target, target_name, detail, address, request)
+		select team, actor, via, action, target, name, detail::json, address, request
+		from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+			as u(team, actor, via, action, target, name, detail, address, request)`,
+		column(lines, func(l line) pgtype.UUID { return pgtype.UUID{Bytes: l.TeamID, Valid: true} }),
+		column(lines, func(l line) string { return l.Actor }),
+		column(lines, func(l line) string { return l.Via }),
+		column(lines, func(l line) string { return l.Action }),
+		column(lines, func(l line) string { return l.Target }),
+		column(lines, func(l line) string { return l.TargetName }),
+		column(lines, func(l line) string { return string(l.Detail) }),
+		column(lines, func(l line) string { return l.Address }),
+		column(lines, func(l line) string { return l.Request }))
 }
 
 func (w *writer) startKeys(begun []*Flush) {
