@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,12 +32,33 @@ var (
 // history is a door with one execution whose events the test appends.
 type history struct {
 	engine.Door
-	mu      sync.Mutex
-	events  []execution.Event
-	watches map[int]func(engine.Change)
-	next    int
-	reads   int
-	editing presence
+	mu        sync.Mutex
+	events    []execution.Event
+	proposals []engine.Proposal
+	watches   map[int]func(engine.Change)
+	next      int
+	reads     int
+	editing   presence
+}
+
+func (h *history) Proposals(_ context.Context, _ engine.Who, filter engine.ProposalFilter) (engine.Page[engine.Proposal], error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if filter.State != "open" {
+		return engine.Page[engine.Proposal]{}, nil
+	}
+	return engine.Page[engine.Proposal]{Items: h.proposals}, nil
+}
+
+// propose opens a proposal and says so.
+func (h *history) propose(title string) {
+	h.mu.Lock()
+	h.proposals = append(h.proposals, engine.Proposal{Title: title, State: "open"})
+	told := slices.Collect(maps.Values(h.watches))
+	h.mu.Unlock()
+	for _, f := range told {
+		f(engine.Change{Team: team, Workflow: "w", Drafts: true})
+	}
 }
 
 func (h *history) append(n int, hint bool) {
@@ -370,6 +393,19 @@ func TestListsAreSentAgainWhenTheyChange(t *testing.T) {
 	w.append(2, true)
 	snap := c.read("snap")
 	if items := snap["state"].(map[string]any)["items"].([]any); len(items) != 2 || snap["seq"] != 2.0 {
+		t.Errorf("%v", snap)
+	}
+}
+
+// The list of open proposals is sent again when a draft of the team changed, and only then.
+func TestReviewsAreLive(t *testing.T) {
+	w := newWorld(t)
+	c := w.connect(t)
+	c.send(subscribe("r", "reviews", nil))
+	c.read("snap")
+	w.propose("Pay in a better way")
+	snap := c.read("snap")
+	if items := snap["state"].(map[string]any)["items"].([]any); len(items) != 1 || items[0].(map[string]any)["title"] != "Pay in a better way" {
 		t.Errorf("%v", snap)
 	}
 }

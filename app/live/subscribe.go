@@ -140,6 +140,10 @@ func (h *Hub) open(who engine.Who, name string) (topic, error) {
 		filter := engine.TaskFilter{Status: "open", PageRequest: engine.PageRequest{Limit: 100}}
 		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.door.Tasks(ctx, who, filter) },
 			func(c engine.Change) bool { return c.Tasks }, 250*time.Millisecond, 0)
+	case name == "reviews":
+		filter := engine.ProposalFilter{State: "open", PageRequest: engine.PageRequest{Limit: 100}}
+		opened = newStateTopic(func(ctx context.Context) (any, error) { return h.door.Proposals(ctx, who, filter) },
+			func(c engine.Change) bool { return c.Drafts }, 250*time.Millisecond, 0)
 	case kind == "workflow" && rest != "":
 		opened = h.openWorkflow(who, rest)
 	case kind == "log":

@@ -17,9 +17,10 @@ import (
 
 // audit lists who did what.
 func (p *Pages) audit(c *fiber.Ctx) error {
-	view := settingsview.Audit{Now: now(), Actor: c.Query("actor"), Action: c.Query("action"), Target: c.Query("target"),
-		ForWhom: c.Query("forWhom"), Address: c.Query("address"), Request: c.Query("requestId"), Since: c.Query("since"), Until: c.Query("until")}
-	filter := engine.AuditFilter{Actor: view.Actor, Action: view.Action, Target: view.Target, ForWhom: view.ForWhom, Address: view.Address, Request: view.Request,
+	asked := settingsview.AuditFilter{Actor: c.Query("actor"), Action: c.Query("action"), Target: c.Query("target"), ForWhom: c.Query("forWhom"),
+		Address: c.Query("address"), Request: c.Query("requestId"), Since: c.Query("since"), Until: c.Query("until")}
+	view := settingsview.Audit{Now: now(), Filter: asked}
+	filter := engine.AuditFilter{Actor: asked.Actor, Action: asked.Action, Target: asked.Target, ForWhom: asked.ForWhom, Address: asked.Address, Request: asked.Request,
 		PageRequest: engine.PageRequest{Cursor: c.Query("cursor")}}
 	export := url.Values{}
 	for name, at := range map[string]**time.Time{"since": &filter.Since, "until": &filter.Until} {
@@ -47,7 +48,9 @@ func (p *Pages) audit(c *fiber.Ctx) error {
 	for _, entry := range page.Items {
 		view.Rows = append(view.Rows, auditRow(entry))
 	}
-	return Render(c, settingsview.AuditPage(p.frame(c, "Settings", "settings"), view))
+	frame := p.frame(c, "Audit", "settings", settingsCrumb())
+	frame.Actions = settingsview.AuditExport(view)
+	return Render(c, settingsview.AuditPage(frame, view))
 }
 
 func auditRow(entry engine.AuditEntry) settingsview.AuditRow {
@@ -65,6 +68,9 @@ const (
 	nothing       = "–" // stands for a value that is not there
 )
 
+// saidAlready are fields of every kept thing that repeat who and when of the entry.
+var saidAlready = map[string]bool{"updatedAt": true, "updatedBy": true}
+
 // changes are the fields that differ, those of objects one by one.
 func changes(before, after json.RawMessage) []settingsview.AuditChange {
 	was, is := map[string]string{}, map[string]string{}
@@ -74,7 +80,7 @@ func changes(before, after json.RawMessage) []settingsview.AuditChange {
 	fields = slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(fields, maps.Keys(is)))))
 	var changed []settingsview.AuditChange
 	for _, field := range fields {
-		if was[field] != is[field] && len(changed) < mostChanges {
+		if was[field] != is[field] && !saidAlready[field] && len(changed) < mostChanges {
 			changed = append(changed, settingsview.AuditChange{Field: field, Before: orNothing(was[field]), After: orNothing(is[field])})
 		}
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func (p *Pages) showSecrets(c *fiber.Ctx, view settingsview.Secrets) error {
 	if err != nil {
 		return err
 	}
-	frame := p.frame(c, "Settings", "settings")
+	frame := p.frame(c, "Secrets", "settings", settingsCrumb())
 	for _, secret := range list.Items {
 		row := settingsview.SecretRow{Name: secret.Name, By: secret.UpdatedBy, UsableBy: secret.UsableBy, UpdatedAt: secret.UpdatedAt}
 		if view.Error == "" && secret.Name == view.Typed.Name {
@@ -73,26 +74,71 @@ func (p *Pages) deleteSecret(c *fiber.Ctx) error {
 }
 
 func (p *Pages) connections(c *fiber.Ctx) error {
-	return p.showConnections(c, settingsview.Connections{Typed: settingsview.ConnectionTyped{Name: c.Query("name")}})
+	asked := engine.Connection{Name: c.Query("name"), Kind: c.Query("kind"), Settings: map[string]any{"auth": c.Query("auth")}}
+	return p.showConnections(c, settingsview.Connections{}, asked)
 }
 
-func (p *Pages) showConnections(c *fiber.Ctx, view settingsview.Connections) error {
-	list, err := p.Connections.Connections(c.UserContext(), ViewOf(c).Who, everyOne)
+// showConnections shows the list, and the form with what is typed into it. What is kept by that name is the
+// form's where nothing else was asked for.
+func (p *Pages) showConnections(c *fiber.Ctx, view settingsview.Connections, typed engine.Connection) error {
+	who := ViewOf(c).Who
+	list, err := p.Connections.Connections(c.UserContext(), who, everyOne)
 	if err != nil {
 		return err
 	}
-	frame := p.frame(c, "Settings", "settings")
 	for _, kept := range list.Items {
-		row := settingsview.ConnectionRow{Name: kept.Name, Kind: kept.Kind, By: kept.UpdatedBy, UsableBy: kept.UsableBy, UpdatedAt: kept.UpdatedAt,
-			Settings: fieldLines(kept.Settings), Secrets: fieldLines(kept.Secrets)}
-		if view.Error == "" && view.Typed.Kind == "" && kept.Name == view.Typed.Name {
-			view.Typed = settingsview.ConnectionTyped{Name: kept.Name, Kind: kept.Kind, Settings: strings.Join(row.Settings, "\n"),
-				Secrets: strings.Join(row.Secrets, "\n"), UsableBy: strings.Join(kept.UsableBy, ", ")}
+		view.Rows = append(view.Rows, settingsview.ConnectionRow{Name: kept.Name, Kind: kept.Kind, By: kept.UpdatedBy, UsableBy: kept.UsableBy, UpdatedAt: kept.UpdatedAt,
+			Settings: fieldLines(kept.Settings), Secrets: fieldLines(kept.Secrets)})
+		if kept.Name != typed.Name {
+			continue
 		}
-		view.Rows = append(view.Rows, row)
+		if view.Form.Error == "" && (typed.Kind == "" || typed.Kind == kept.Kind) {
+			typed = keptWith(kept, typed)
+		}
+		view.Form.Kept = view.Form.Error == ""
 	}
-	view.Now, view.MayEdit, view.Kinds, view.CSRF = now(), May(c, auth.Admin), activity.ConnectionKinds(), frame.CSRF
+	secrets, err := p.Vault.Secrets(c.UserContext(), who, everyOne)
+	if err != nil {
+		return err
+	}
+	for _, secret := range secrets.Items {
+		view.Form.SecretNames = append(view.Form.SecretNames, secret.Name)
+	}
+	fillForm(&view.Form, typed)
+	frame := p.frame(c, "Connections", "settings", settingsCrumb())
+	view.Now, view.MayEdit, view.CSRF = now(), May(c, auth.Admin), frame.CSRF
 	return Render(c, settingsview.ConnectionsPage(frame, view))
+}
+
+// keptWith is a kept connection with the way to authenticate that the form was switched to.
+func keptWith(kept, asked engine.Connection) engine.Connection {
+	if auth := asked.Settings["auth"]; asked.Kind != "" {
+		kept.Settings = maps.Clone(kept.Settings)
+		kept.Settings["auth"] = auth
+	}
+	return kept
+}
+
+func fillForm(form *settingsview.ConnectionForm, typed engine.Connection) {
+	form.Kinds = activity.ConnectionKinds()
+	form.Name, form.Kind, form.UsableBy = typed.Name, oneOf(typed.Kind, form.Kinds...), strings.Join(typed.UsableBy, ", ")
+	if form.Kind == "" {
+		form.Kind = form.Kinds[0]
+	}
+	form.Auths = activity.ConnectionAuths(form.Kind)
+	if auth, ok := typed.Settings["auth"].(string); ok {
+		form.Auth = oneOf(auth, form.Auths...)
+	}
+	for _, field := range activity.ConnectionFields(form.Kind, form.Auth) {
+		shown := settingsview.ConnectionField{Name: field.Name, Secret: field.Secret, Required: field.Required, Choices: field.Choices, Default: field.Default}
+		if value, ok := typed.Settings[field.Name]; ok && !field.Secret {
+			shown.Value = fmt.Sprint(value)
+		}
+		if field.Secret {
+			shown.Value = typed.Secrets[field.Name]
+		}
+		form.Fields = append(form.Fields, shown)
+	}
 }
 
 // fieldLines writes fields as "name: value", sorted.
@@ -104,36 +150,16 @@ func fieldLines[V any](fields map[string]V) []string {
 	return lines
 }
 
-// fieldsOf reads what fieldLines wrote.
-func fieldsOf(text string) (map[string]string, error) {
-	fields := map[string]string{}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		name, value, ok := strings.Cut(line, ":")
-		if !ok {
-			return nil, engine.Refuse("invalid_input", strconv.Quote(line)+" is no field: write name: value")
-		}
-		fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
-	}
-	return fields, nil
-}
-
 func (p *Pages) saveConnection(c *fiber.Ctx) error {
 	form, err := posted(c)
 	if err != nil {
 		return err
 	}
-	typed := settingsview.ConnectionTyped{Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Settings: form.Get("settings"),
-		Secrets: form.Get("secrets"), UsableBy: form.Get("usableBy")}
-	given, err := connectionTyped(typed)
-	if err == nil {
-		_, err = p.Connections.PutConnection(c.UserContext(), ViewOf(c).Who, given)
-	}
+	typed := connectionTyped(form)
+	_, err = p.Connections.PutConnection(c.UserContext(), ViewOf(c).Who, typed)
 	if refusal := shown(err); refusal != "" {
 		c.Status(fiber.StatusUnprocessableEntity)
-		return p.showConnections(c, settingsview.Connections{Error: refusal, Typed: typed})
+		return p.showConnections(c, settingsview.Connections{Form: settingsview.ConnectionForm{Error: refusal}}, typed)
 	}
 	if err != nil {
 		return err
@@ -141,17 +167,25 @@ func (p *Pages) saveConnection(c *fiber.Ctx) error {
 	return seeOther(c, "/settings/connections")
 }
 
-func connectionTyped(typed settingsview.ConnectionTyped) (engine.Connection, error) {
-	given := engine.Connection{Name: typed.Name, Kind: typed.Kind, Settings: map[string]any{}, UsableBy: listed(typed.UsableBy)}
-	settings, err := fieldsOf(typed.Settings)
-	if err != nil {
-		return given, err
+// connectionTyped is what the form asks to keep; empty fields are not given.
+func connectionTyped(form url.Values) engine.Connection {
+	typed := engine.Connection{Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), UsableBy: listed(form.Get("usableBy")),
+		Settings: map[string]any{}, Secrets: map[string]string{}}
+	auth := form.Get("auth")
+	if auth != "" {
+		typed.Settings["auth"] = auth
 	}
-	for name, value := range settings {
-		given.Settings[name] = settingOf(value)
+	for _, field := range activity.ConnectionFields(typed.Kind, auth) {
+		value := strings.TrimSpace(form.Get(settingsview.ConnectionField{Name: field.Name, Secret: field.Secret}.Input()))
+		switch {
+		case value == "":
+		case field.Secret:
+			typed.Secrets[field.Name] = value
+		default:
+			typed.Settings[field.Name] = settingOf(value)
+		}
 	}
-	given.Secrets, err = fieldsOf(typed.Secrets)
-	return given, err
+	return typed
 }
 
 // settingOf takes whole numbers and truth values for what they are.
@@ -171,7 +205,7 @@ func (p *Pages) testConnection(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return p.showConnections(c, settingsview.Connections{Tested: name + ": " + result.Message, TestOK: result.OK})
+	return p.showConnections(c, settingsview.Connections{Tested: name + ": " + result.Message, TestOK: result.OK}, engine.Connection{})
 }
 
 func (p *Pages) deleteConnection(c *fiber.Ctx) error {

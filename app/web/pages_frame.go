@@ -104,6 +104,8 @@ func oneOf(value string, allowed ...string) string {
 
 func workflowsCrumb() ui.Crumb { return ui.Crumb{Label: "Workflows", URL: "/workflows"} }
 
+func settingsCrumb() ui.Crumb { return ui.Crumb{Label: "Settings", URL: "/settings"} }
+
 func workflowCrumb(name string) ui.Crumb { return ui.Crumb{Label: name, URL: "/workflows/" + name} }
 
 // labelFilter reads "team=lending" from a search field.

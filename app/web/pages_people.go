@@ -152,7 +152,7 @@ func (p *Pages) tryAccess(c *fiber.Ctx) error {
 
 // checkLogin asks every provider whether sign-in will work.
 func (p *Pages) checkLogin(c *fiber.Ctx) error {
-	frame := p.frame(c, "Sign-in check", "settings", ui.Crumb{Label: "Settings", URL: "/settings"})
+	frame := p.frame(c, "Sign-in check", "settings", settingsCrumb())
 	view := accessview.CheckView{Local: p.Login == nil}
 	if p.Login != nil {
 		for _, check := range p.Login.Check(c.UserContext()) {
@@ -180,7 +180,7 @@ func (p *Pages) people(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	frame := p.frame(c, "People", "settings", ui.Crumb{Label: "Settings", URL: "/settings"})
+	frame := p.frame(c, "People", "settings", settingsCrumb())
 	view := peopleview.View{Now: now(), CSRF: frame.CSRF, Team: who.TeamName, Next: nextPage(c, found.NextCursor), Local: p.Login == nil}
 	for _, m := range found.Items {
 		view.People = append(view.People, peopleview.Person{ID: m.ID.String(), Name: m.Name, Email: m.Email, Provider: p.providerName(m.Provider),

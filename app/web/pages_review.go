@@ -65,29 +65,28 @@ func (p *Pages) reviewing(c *fiber.Ctx, name string) (approvals int, open []revi
 	return team.Policy.Approvals(), open, err
 }
 
-// comparison is the draft against what is published, or against nothing. A draft that cannot be read as a
+// comparison is the draft against what is published, or against nothing: then its inputs, outputs and triggers
+// are as new as its activities. A draft that cannot be read as a
 // workflow still has its text.
 func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.Draft) (versionsview.Comparison, engine.Affects, error) {
-	from := ""
+	view := versionsview.Comparison{Name: workflow.Name, To: "draft", ToText: draft.Text}
+	from, to := "published", "draft" // where nothing is published, all of the draft is new
 	if workflow.PublishedVersion != nil {
 		from = strconv.Itoa(*workflow.PublishedVersion)
-	}
-	view := versionsview.Comparison{Name: workflow.Name, From: from, To: "draft", ToText: draft.Text}
-	if from == "" {
-		view.Rows, view.Groups = diff.Rows("", draft.Text), diff.Groups(allAdded(draft.Text))
-		view.Unread = len(view.Groups) == 0 // a workflow has at least one activity
-		return view, engine.Affects{}, nil
-	}
-	to := "draft"
-	if draft.ETag == "" {
-		to = from // there is no draft of its own
+		view.From = from
+		if draft.ETag == "" {
+			to = from // there is no draft of its own
+		}
 	}
 	found, err := p.Door.Diff(c.UserContext(), ViewOf(c).Who, workflow.Name, from, to)
 	switch {
 	case err == nil:
 		view.FromText, view.ToText, view.Groups = found.FromText, found.ToText, diff.Groups(found.Changes)
+		view.Unread = view.From == "" && len(view.Groups) == 0 // a workflow has at least one activity
 	case !isRefusal(err, "invalid_definition"):
 		return view, engine.Affects{}, err
+	case view.From == "":
+		view.Unread = true
 	default:
 		version, err := p.published(c, workflow.Name)
 		if err != nil {
@@ -97,15 +96,6 @@ func (p *Pages) comparison(c *fiber.Ctx, workflow engine.Workflow, draft engine.
 	}
 	view.Rows = diff.Rows(view.FromText, view.ToText)
 	return view, found.Affects, nil
-}
-
-// allAdded is the change of a first version: every activity is new.
-func allAdded(text string) []flow.Change {
-	var changes []flow.Change
-	for _, activity := range activitiesOf(text) {
-		changes = append(changes, flow.Change{Kind: "added", What: "activity", ID: activity.ID})
-	}
-	return changes
 }
 
 // versionsLooked is how many of the newest versions are searched for a draft's content.

@@ -31,7 +31,7 @@ var blankToken = settingsview.Typed{Days: settingsview.DefaultDays}
 
 func (p *Pages) showSettings(c *fiber.Ctx, view settingsview.View) error {
 	who := ViewOf(c).Who
-	frame := p.frame(c, "Settings", "settings")
+	frame := p.frame(c, "You and tokens", "settings", settingsCrumb())
 	list, err := p.Tokens.Tokens(c.UserContext(), who, engine.PageRequest{Limit: 500})
 	if err != nil && !isRefusal(err, "forbidden") {
 		return err

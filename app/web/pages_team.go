@@ -27,7 +27,7 @@ func (p *Pages) team(c *fiber.Ctx) error {
 }
 
 func (p *Pages) showTeam(c *fiber.Ctx, team engine.Team, view settingsview.Team) error {
-	frame := p.frame(c, "Settings", "settings")
+	frame := p.frame(c, "Team", "settings", settingsCrumb())
 	view.TeamName, view.MayEdit, view.Types, view.CSRF = team.Name, May(c, auth.Admin), flow.ActivityTypes(), frame.CSRF
 	for _, member := range team.Members {
 		view.Members = append(view.Members, settingsview.Member{Name: member.Name, Roles: strings.Join(member.Roles, ", "), Groups: groupWords(member.Groups)})

@@ -124,7 +124,7 @@ func inJSON(value any) string {
 func TestSentinelIsFoundNowhere(t *testing.T) {
 	w := newSentinelWorld(t)
 	w.furnish()
-	w.listenTo("executions:", "tasks:me", "counts", "workers", "queue", "workflow:pay")
+	w.listenTo("executions:", "tasks:me", "reviews", "counts", "workers", "queue", "workflow:pay")
 	worker := w.startWorker()
 	start := func(how string) func() string {
 		return func() string {

@@ -49,9 +49,6 @@ var connectionFields = map[string]struct{ must, may, secrets []string }{
 	"ai":   {must: []string{"baseUrl"}, may: []string{"model"}, secrets: []string{"apiKey"}},
 }
 
-// ConnectionKinds lists the kinds, sorted.
-func ConnectionKinds() []string { return slices.Sorted(maps.Keys(connectionFields)) }
-
 // CheckConnection checks what is known of a connection before it is used: kind, fields and their form.
 // secrets maps fields to names of secrets.
 func CheckConnection(kind string, settings map[string]any, secrets map[string]string) error {

@@ -4,6 +4,7 @@ package proposals
 
 import (
 	"encoding/json"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -18,6 +19,15 @@ type List struct {
 	State    string // open, published, closed
 	Rows     []Row
 	Next     string // address of the next page
+}
+
+// address is that of the list in another state.
+func (l List) address(state string) string {
+	query := url.Values{"state": {state}}
+	if l.Workflow != "" {
+		query.Set("workflow", l.Workflow)
+	}
+	return "/reviews?" + query.Encode()
 }
 
 // Row is one proposal of the list.

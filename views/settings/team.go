@@ -64,55 +64,6 @@ type SecretRow struct {
 	UpdatedAt time.Time
 }
 
-// Connections is the page of connections.
-type Connections struct {
-	Now     time.Time
-	Rows    []ConnectionRow
-	Kinds   []string
-	MayEdit bool
-	Error   string
-	Typed   ConnectionTyped
-	Tested  string // what the test of a connection came to
-	TestOK  bool
-	CSRF    string
-}
-
-// ConnectionRow is one connection.
-type ConnectionRow struct {
-	Name, Kind, By string
-	Settings       []string // "host: db.test"
-	Secrets        []string // "password: DB_PASSWORD"
-	UsableBy       []string
-	UpdatedAt      time.Time
-	EditURL        string
-}
-
-// ConnectionTyped is what the form of a connection holds; Settings and Secrets are one "field: value" a line.
-type ConnectionTyped struct {
-	Name, Kind, Settings, Secrets, UsableBy string
-}
-
-// Audit is the page of who did what.
-type Audit struct {
-	Now                                 time.Time
-	Rows                                []AuditRow
-	Next                                string
-	Actor, Action, Target, Since, Until string
-	ForWhom, Address, Request           string
-	CSV, NDJSON                         string // addresses of the same as files
-}
-
-// AuditRow is one line.
-type AuditRow struct {
-	At                                            time.Time
-	Actor, Via, Action, Target, TargetID, ForWhom string
-	Detail, Address, Request                      string
-	Changes                                       []AuditChange
-}
-
-// AuditChange is one field that is not what it was; a dash stands for nothing.
-type AuditChange struct{ Field, Before, After string }
-
 // usable says in words who may use something.
 func usable(patterns []string) string {
 	if len(patterns) == 0 {

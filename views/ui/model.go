@@ -60,11 +60,16 @@ func rail(p Page) []Entry {
 	}
 }
 
+// documentTitle is the title, and what it belongs to where it does not say so itself: "Versions · pay · Weftline".
 func (p Page) documentTitle() string {
-	if p.OpenTasks > 0 && p.Section == "tasks" {
-		return fmt.Sprintf("(%d) %s · Weftline", p.OpenTasks, p.Title)
+	title := p.Title
+	if n := len(p.Crumbs); n > 0 && !strings.Contains(p.Title, p.Crumbs[n-1].Label) {
+		title += " · " + p.Crumbs[n-1].Label
 	}
-	return p.Title + " · Weftline"
+	if p.OpenTasks > 0 && p.Section == "tasks" {
+		title = fmt.Sprintf("(%d) %s", p.OpenTasks, title)
+	}
+	return title + " · Weftline"
 }
 
 func (p Page) main() string { return cmp.Or(p.Main, "content") }
