@@ -4,12 +4,14 @@ import { expect, test } from "./quiet";
 import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
 
 interface Schema {
+  "x-types"?: string[];
+  "x-with"?: { key: string; values: string[] };
   properties: Record<string, Schema>;
   enum?: string[];
   $defs: Record<string, Schema>;
 }
 
-test("every activity type has a form with every key of the language", async ({ page }) => {
+test("every activity type has a form with every key that means something to it", async ({ page }) => {
   test.slow();
   const schema = (await (await page.request.get("/api/v1/schema/workflow.json")).json()) as Schema;
   const types = schema.$defs.activity!.properties.type!.enum!;
@@ -23,8 +25,18 @@ test("every activity type has a form with every key of the language", async ({ p
     await expect(page.locator(".ds-form-head h2")).toHaveText(`a_${type}`);
     const fields = await page.locator(".ds-form .ds-field").evaluateAll((all) => all.map((f) => (f as HTMLElement).dataset.path!));
     const own = Object.keys(schema.$defs[`type.${type}`]!.properties).filter((key) => key !== "activities" && key !== "activity");
-    for (const key of own) expect(fields.filter((f) => f === `inputs.${key}` || f === `${type}.${key}`), `${type}: ${key}`).toHaveLength(1);
-    for (const key of common) expect(fields.some((f) => f === key || f.startsWith(`${key}.`)), `${type}: ${key}`).toBe(true);
+    const given = (key: string) => page.locator(`.ds-field[data-path="inputs.${key}"] select`).inputValue();
+    const open: string[] = [];
+    for (const key of own) {
+      const needs = schema.$defs[`type.${type}`]!.properties[key]!["x-with"];
+      if (!needs || needs.values.includes(await given(needs.key))) open.push(key);
+    }
+    expect(own.length - open.length, `${type}: what its language or mode leaves out`).toBe(type === "script" ? 5 : 0); // no language is chosen yet
+    for (const key of open) expect(fields.filter((f) => f === `inputs.${key}` || f === `${type}.${key}`), `${type}: ${key}`).toHaveLength(1);
+    for (const key of common) {
+      const means = schema.$defs.activity!.properties[key]!["x-types"]?.includes(type) ?? true;
+      expect(fields.some((f) => f === key || f.startsWith(`${key}.`)), `${type}: ${key}`).toBe(means);
+    }
   }
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Settings" }).click();
@@ -57,7 +69,8 @@ test("nested keys are written where they belong, and nothing beside them moves",
   await auth.locator("summary").first().click();
   await designer.field("inputs.auth.type").selectOption("bearer");
   await designer.field("inputs.auth.token").fill("${{ secrets.SHOP }}");
-  await designer.field("retry.delay").fill("5s");
+  await expect(designer.field("inputs.auth.password")).toHaveCount(0); // a bearer has none
+  await designer.field("retry.delay").fill("5");
   await designer.field("compensate.inputs.url").fill("https://shop.example/back");
   await designer.saved();
   const after = await draftOf(page, name);
@@ -80,6 +93,11 @@ test("triggers, limits and an input field are made in the settings", async ({ pa
   await designer.field("spec.schedule.0.timezone").fill("Europe/Berlin");
   await page.locator(".ds-section > summary", { hasText: "Limits" }).click();
   await designer.field("spec.limits.maxConcurrent").fill("4");
+  await designer.field("spec.limits.timeout").fill("3d");
+  await designer.field("spec.limits.timeout").blur();
+  await expect(designer.field("spec.limits.timeout")).toHaveValue("3");
+  await page.getByLabel("Longest execution: unit").selectOption("hours");
+  await page.getByLabel("Stop at the first failure").uncheck();
   const input = page.locator('.ds-field[data-path="spec.input"]');
   await input.getByRole("button", { name: "+ Add a field" }).click();
   await input.getByLabel("Name").fill("amount");
@@ -90,5 +108,7 @@ test("triggers, limits and an input field are made in the settings", async ({ pa
   expect(text).toContain("cron: 0 6 * * 1");
   expect(text).toContain("timezone: Europe/Berlin");
   expect(text).toContain("maxConcurrent: 4");
+  expect(text).toContain("timeout: 3h");
+  expect(text).toContain("failFast: false");
   expect(text).toContain("description: In euros");
 });

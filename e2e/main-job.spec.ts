@@ -40,7 +40,7 @@ test("by mouse", async ({ page, baseURL }) => {
   await designer.addAfter("decide", "small", "http");
   await designer.field("inputs.url").fill(`${baseURL}/healthz`);
   await designer.palette("wait").click();
-  await expect(designer.field("wait.timer.after")).toHaveValue("5s");
+  await expect(designer.field("wait.timer.after")).toHaveValue("5");
   await designer.palette("set").click();
   await designer.field("name").fill("Note the result");
 

@@ -10,8 +10,10 @@ import (
 // JSONSchema is the JSON Schema (draft 2020-12) of a definition, generated from the table of fields, for
 // editors and for the forms of the designer. $defs["type.<type>"] describes the inputs of the connectors
 // and the block of the other types. x-shape names what a text is: template, expression, condition,
-// duration, moment, source, id, name, cron, zone, size, pattern. x-order holds the keys of an object in
-// canonical order, since the order of properties means nothing in JSON.
+// duration, delay, moment, source, id, name, cron, zone, size, pattern. x-order holds the keys of an object in
+// canonical order, since the order of properties means nothing in JSON. For forms: title is the label, x-seldom
+// marks what few people need, x-types the types of activities that a key means something to, x-with what a key
+// beside it must be.
 func JSONSchema() []byte { return generatedSchema() }
 
 var generatedSchema = sync.OnceValue(func() []byte {
@@ -74,6 +76,18 @@ func (g *generator) object(o *object) map[string]any {
 func (g *generator) field(f *field) map[string]any {
 	s := g.shape(f.shape)
 	s["title"] = words(f.key)
+	if f.label != "" {
+		s["title"] = f.label
+	}
+	if f.rare {
+		s["x-seldom"] = true
+	}
+	if f.types != nil {
+		s["x-types"] = f.types
+	}
+	if f.chosen != "" {
+		s["x-with"] = map[string]any{"key": f.chosen, "values": f.choices}
+	}
 	s["description"], s["markdownDescription"] = f.doc, f.doc
 	if f.standard != "" {
 		s["markdownDescription"] = f.doc + "\n\nDefault: " + f.standard
@@ -143,6 +157,9 @@ func (g *generator) shape(s *shape) map[string]any {
 		out := map[string]any{"type": "string"}
 		if form.name != "" {
 			out["x-shape"] = form.name
+		}
+		if s == delay {
+			out["x-shape"] = "delay"
 		}
 		if form.pattern != "" {
 			out["pattern"] = form.pattern

@@ -67,6 +67,13 @@ type field struct {
 	standard string // the default, in the words of the language
 	inline   bool   // fmt writes it on one line if it fits
 	example  any
+
+	// How a form shows it.
+	label   string   // "" = the key in words
+	rare    bool     // few people need it: folded away until it is set
+	types   []string // of activities that it means something to; nil = all
+	chosen  string   // the key beside it that must have one of values for this one to mean something; "" = always
+	choices []string
 }
 
 func (o *object) field(key string) *field {
@@ -127,6 +134,18 @@ func must(f field) field               { f.required = true; return f }
 func inline(f field) field             { f.inline = true; return f }
 func (f field) or(text string) field   { f.standard = text; return f }
 func (f field) such(example any) field { f.example = example; return f }
+
+// called gives a form's label where the key alone says too little.
+func (f field) called(label string) field { f.label = label; return f }
+
+// seldom marks what few people need.
+func (f field) seldom() field { f.rare = true; return f }
+
+// of names the types of activities that a key of all of them means something to.
+func (f field) of(types ...string) field { f.types = types; return f }
+
+// with names what a key beside it must be for this one to mean something.
+func (f field) with(key string, values ...string) field { f.chosen, f.choices = key, values; return f }
 
 func f(key string, s *shape, doc string) field { return field{key: key, shape: s, doc: doc} }
 

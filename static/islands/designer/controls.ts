@@ -5,7 +5,7 @@ import { el } from '../graph/dom';
 import { isRecord } from '../graph/model';
 import { activityControl, groupControl, listControl } from './groups';
 import { rowsControl } from './rows';
-import type { Field, Kind, Language } from './schema';
+import { durationParts, type Field, type Kind, type Language } from './schema';
 import { schemaControl } from './schema-control';
 import { suggest, type Completer } from './suggest';
 import { blockOf, expressionOf, lineOf, namesOf, valueOf, valueOfBlock } from './values';
@@ -37,6 +37,7 @@ const controls: Record<Kind, Control> = {
   expression: (field, value, emit, tools, id) => (isPlainValue(value) ? line(field, expressionOf(value), (t) => emit(t === '' ? undefined : t), tools, id, tools.expressions)
     : valueControl(field, value, emit, tools, id)),
   number: (field, value, emit, tools, id) => line(field, lineOf(value), (t) => emit(t === '' ? undefined : valueOf(t)), tools, id, tools.expressions),
+  duration: durationControl,
   flag: flagControl,
   choice: choiceControl,
   choices: choicesControl,
@@ -56,16 +57,17 @@ let ids = 0;
 /** A labelled control with its hint and room for a message. */
 export function control(field: Field, tools: Tools): HTMLElement {
   const id = `field-${++ids}`;
-  const input = controls[field.kind](field, tools.get(field.path), (value) => tools.set(field.path, value), tools, id);
+  const write = field.governs ? tools.reshape : tools.set;
+  const input = controls[field.kind](field, tools.get(field.path), (value) => write(field.path, value), tools, id);
   const isGroup = input.getAttribute('role') === 'group';
   const framed = input instanceof HTMLDetailsElement; // says its name itself
   const label = framed ? null : isGroup ? el('span', { class: 'ds-label', id: `${id}-label` }, field.label) : el('label', { class: 'ds-label', for: id }, field.label);
   if (isGroup && !framed) input.setAttribute('aria-labelledby', `${id}-label`);
   if (field.required && label) label.append(el('span', { class: 'ds-required', title: 'Required', 'aria-hidden': 'true' }, ' *'));
   const wrapper = el('div', { class: `ds-field ds-kind-${field.kind}`, 'data-path': field.path.join('.') }, label, input,
-    field.hint ? el('p', { class: 'ds-hint', id: `${id}-hint` }, field.hint) : null,
+    field.hint && !framed ? el('p', { class: 'ds-hint', id: `${id}-hint` }, field.hint) : null,
     el('p', { class: 'ds-problem', id: `${id}-problem`, hidden: true }));
-  if (!isGroup) input.setAttribute('aria-describedby', `${field.hint ? `${id}-hint ` : ''}${id}-problem`);
+  if (!isGroup) (wrapper.querySelector(`#${id}`) ?? input).setAttribute('aria-describedby', `${field.hint ? `${id}-hint ` : ''}${id}-problem`);
   return wrapper;
 }
 
@@ -83,9 +85,14 @@ function isPlainValue(value: unknown): boolean {
   return value === undefined || typeof value !== 'object' || value === null;
 }
 
+/** What a field shows while it is empty: what applies by itself, or an example that says it is one. */
+function placeholder(field: Field): string | undefined {
+  return field.placeholder && field.example ? `e.g. ${field.placeholder}` : field.placeholder;
+}
+
 function line(field: Field, text: string, emit: (text: string) => void, tools: Tools, id: string, completer: Completer | null): HTMLElement {
   const code = field.kind === 'expression';
-  const input = el('input', { id, type: 'text', class: code ? 'ds-code-input' : null, placeholder: field.placeholder, autocomplete: 'off', spellcheck: code ? 'false' : null, readonly: tools.readonly });
+  const input = el('input', { id, type: 'text', class: code ? 'ds-code-input' : null, placeholder: placeholder(field), autocomplete: 'off', spellcheck: code ? 'false' : null, readonly: tools.readonly });
   input.value = text;
   input.addEventListener('input', () => emit(input.value.trim()));
   if (completer && !tools.readonly) suggest(input, completer);
@@ -94,7 +101,7 @@ function line(field: Field, text: string, emit: (text: string) => void, tools: T
 
 function area(field: Field, text: string, emit: (text: string) => void, tools: Tools, id: string, completer: Completer | null = null): HTMLTextAreaElement {
   const rows = (t: string) => Math.min(14, Math.max(2, t.split('\n').length));
-  const input = el('textarea', { id, rows: rows(text), placeholder: field.placeholder, readonly: tools.readonly });
+  const input = el('textarea', { id, rows: rows(text || (placeholder(field) ?? '')), placeholder: placeholder(field), readonly: tools.readonly });
   input.value = text;
   input.addEventListener('input', () => {
     input.rows = rows(input.value);
@@ -107,16 +114,41 @@ function area(field: Field, text: string, emit: (text: string) => void, tools: T
 function sourceControl(field: Field, value: unknown, emit: Emit, tools: Tools, id: string): HTMLElement {
   const input = area(field, typeof value === 'string' ? value : blockOf(value), (t) => emit(t === '' ? undefined : t), tools, id);
   input.classList.add('ds-code-input');
-  input.rows = Math.max(4, input.rows);
+  input.rows = Math.max(6, input.rows);
   input.spellcheck = false;
+  input.wrap = 'off';
   return input;
 }
 
-function flagControl(_: Field, value: unknown, emit: Emit, tools: Tools, id: string): HTMLElement {
+function flagControl(field: Field, value: unknown, emit: Emit, tools: Tools, id: string): HTMLElement {
+  const standard = field.choices !== undefined; // on by itself
   const input = el('input', { id, type: 'checkbox', disabled: tools.readonly });
-  input.checked = value === true;
-  input.addEventListener('change', () => emit(input.checked ? true : undefined));
+  input.checked = typeof value === 'boolean' ? value : standard;
+  input.addEventListener('change', () => emit(input.checked === standard ? undefined : input.checked));
   return input;
+}
+
+const units: Record<string, string> = { ms: 'ms', s: 'seconds', m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
+
+/** A number with its unit. What is no plain duration (1h30m, an instant, an expression) is written as it is. */
+function durationControl(field: Field, value: unknown, emit: Emit, tools: Tools, id: string): HTMLElement {
+  const text = lineOf(value);
+  const [given, usual] = [durationParts(text), durationParts(field.placeholder ?? '')];
+  const shown = usual ? { ...field, placeholder: usual.amount } : field;
+  const unit = el('select', { 'aria-label': `${field.label}: unit`, disabled: tools.readonly }, ...Object.entries(units).map(([u, words]) => el('option', { value: u }, words)));
+  unit.value = given?.unit ?? usual?.unit ?? 's';
+  const put = (written: string) => {
+    const plain = durationParts(written);
+    if (plain) unit.value = plain.unit;
+    const bare = /^\d+(\.\d+)?$/.test(written);
+    unit.hidden = written !== '' && !plain && !bare;
+    emit(written === '' ? undefined : bare ? written + unit.value : written);
+  };
+  const amount = line(shown, given?.amount ?? text, put, tools, id, field.expressions ? tools.expressions : null) as HTMLInputElement;
+  unit.hidden = text !== '' && !given;
+  amount.addEventListener('change', () => (amount.value = durationParts(amount.value)?.amount ?? amount.value));
+  unit.addEventListener('change', () => amount.value.trim() !== '' && put(amount.value.trim()));
+  return el('div', { class: 'ds-duration' }, amount, unit);
 }
 
 function choiceControl(field: Field, value: unknown, emit: Emit, tools: Tools, id: string): HTMLElement {
@@ -197,7 +229,7 @@ function tableControl(field: Field, value: unknown, emit: Emit, tools: Tools, id
   if (items.some((item) => Object.keys(item as object).some((key) => !keys.includes(key)))) return listControl(field, items, tools);
   const rows = items.map((item) => keys.map((key) => expressionOf((item as Record<string, unknown>)[key])));
   return rowsControl({
-    rows, readonly: tools.readonly, add: 'Add', sortable: true,
+    rows, readonly: tools.readonly, add: 'Add', sortable: true, stacked: true,
     columns: [{ label: first.label }, { label: second.label, code: true, completer: tools.expressions }],
     changed: (now) => {
       const kept = now.filter(([name]) => name);

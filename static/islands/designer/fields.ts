@@ -7,31 +7,36 @@ import { activitySections, workflowSections } from './words';
 
 export const joinModes = ['all', 'every', 'done', 'any', 'n of m'] as const;
 
-/** The sections of an activity's form: what its type is about first, then what every activity has. */
-export function sectionsFor(language: Language, type: string): Section[] {
-  const common = language.common();
+/** The sections of an activity's form: what its type is about first, then what means something to it, and what is set. */
+export function sectionsFor(language: Language, type: string, get: (path: Path) => unknown): Section[] {
+  const common = language.common().filter((f) => !f.types || f.types.includes(type) || get(f.path) !== undefined);
   const first = type === 'set' ? ['outputs'] : type === 'event' ? ['timeout'] : [];
   const led = common.filter((f) => first.includes(String(f.path[0]))).map((f) => (type === 'event' ? { ...f, label: 'Give up after', hint: 'Then the port timeout is taken.' } : f));
   const rest = common.filter((f) => !first.includes(String(f.path[0])));
-  return [{ title: '', fields: [...language.own(type), ...led], folded: false }, ...grouped(rest, activitySections, 0)];
+  return [sectionOf('', [...language.own(type), ...led], false), ...grouped(rest, activitySections, 0)];
 }
 
 /** The sections of the workflow's own settings. */
 export function settingsOf(language: Language): Section[] {
-  return [{ title: '', fields: language.metadata(), folded: false }, ...grouped(language.spec(), workflowSections, 1)];
+  return [sectionOf('', language.metadata(), false), ...grouped(language.spec(), workflowSections, 1)];
 }
 
 function grouped(fields: readonly Field[], sections: typeof activitySections, depth: number): Section[] {
   const placed = new Set(sections.flatMap((s) => s.keys));
   return sections
-    .map((s, i) => ({
-      title: s.title,
-      folded: s.folded ?? false,
-      // A group that fills its section needs no frame of its own.
-      fields: unwrapped(fields.filter((f) => (i === sections.length - 1 ? !placed.has(String(f.path[depth])) : s.keys.includes(String(f.path[depth]))))),
-    }))
+    .map((s, i) => {
+      const own = fields.filter((f) => (i === sections.length - 1 ? !placed.has(String(f.path[depth])) : s.keys.includes(String(f.path[depth]))));
+      return sectionOf(s.title, unwrapped(own), s.folded ?? false);
+    })
     .filter((s) => s.fields.length > 0);
 }
+
+function sectionOf(title: string, fields: readonly Field[], folded: boolean): Section {
+  const [often, seldom] = [fields.filter((f) => !f.seldom), fields.filter((f) => f.seldom)];
+  return often.length === 0 ? { title, fields: seldom, more: [], folded } : { title, fields: often, more: seldom, folded };
+}
+
+/** A group that fills its section needs no frame of its own. */
 
 function unwrapped(fields: readonly Field[]): readonly Field[] {
   return fields.flatMap((f) => (f.kind === 'group' && (fields.length === 1 || f.path.at(-1) === 'retry') ? f.fields! : [f]));

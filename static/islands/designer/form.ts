@@ -11,7 +11,7 @@ import { control, showProblem, type Tools } from './controls';
 import { joinControl, needsControl } from './edges-form';
 import { sectionsFor, settingsOf, unknownOf, unknownSettings, type Unknown } from './fields';
 import type { Problem } from './problems';
-import type { Language, Section } from './schema';
+import { relevant, type Field, type Language, type Section } from './schema';
 import type { Origin, Session } from './session';
 import { idFrom, paletteTypes } from './skeletons';
 import { blockOf } from './values';
@@ -77,7 +77,7 @@ export class Form {
 
   focusField(path: Path): void {
     const wrapper = this.fieldFor(path);
-    wrapper?.closest('details')?.setAttribute('open', '');
+    for (let box = wrapper?.closest('details'); box; box = box.parentElement?.closest('details')) box.open = true;
     wrapper?.querySelector<HTMLElement>('input, select, textarea, button')?.focus();
   }
 
@@ -136,7 +136,7 @@ export class Form {
       el('header', { class: 'ds-form-head' }, el('span', { class: 'gv-mark' }, typeIcon(node.type)),
         el('div', {}, el('h2', {}, node.name), el('p', {}, typeTitle(node.type)))),
       el('div', { class: 'ds-section' }, this.nameField(fields.name, node), this.idField(node), this.typeField(node)),
-      ...this.sections((language) => sectionsFor(language, node.type), node),
+      ...this.sections((language, get) => sectionsFor(language, node.type, get), node),
       ...(node.id === null ? [] : [el('div', { class: 'ds-section' }, el('h3', {}, 'Runs after'),
         needsControl(this.session, node), joinControl(this.session, node, fields.join))]),
       ...this.rest((language) => unknownOf(language, node.type, fields), node.path),
@@ -154,18 +154,30 @@ export class Form {
     ];
   }
 
-  private sections(of: (language: Language) => Section[], node: GraphNode | null): HTMLElement[] {
+  private sections(of: (language: Language, get: Tools['get']) => Section[], node: GraphNode | null): HTMLElement[] {
     if (!this.language) return [el('p', { class: 'ds-section ds-quiet', role: 'status' }, this.loading)];
     const tools = this.tools(node, this.language);
-    return of(this.language).map((section) => this.section(section, tools));
+    return of(this.language, tools.get).map((section) => this.section(section, tools));
   }
 
   private section(section: Section, tools: Tools): HTMLElement {
-    const parts = section.fields.map((field) => control(field, tools));
+    const all = relevant([...section.fields, ...section.more], tools.get);
+    const parts = all.filter((f) => section.fields.includes(f)).map((field) => control(field, tools));
+    const seldom = all.filter((f) => section.more.includes(f));
+    if (seldom.length > 0) parts.push(this.more(section, seldom, tools));
+    // One field below a title of the same words says them once.
+    if (parts.length === 1 && section.fields[0]?.label === section.title) parts[0]!.classList.add('ds-bare');
     if (!section.folded) return el('div', { class: 'ds-section' }, section.title ? el('h3', {}, section.title) : null, ...parts);
-    const used = section.fields.some((field) => tools.get(field.path) !== undefined);
-    const details = el('details', { class: 'ds-section', open: used }, el('summary', {}, section.title), ...parts);
-    details.dataset.title = section.title;
+    return this.folded('ds-section', section.title, section.title, isUsed(all, tools), parts);
+  }
+
+  private more(section: Section, fields: readonly Field[], tools: Tools): HTMLElement {
+    return this.folded('ds-more', 'More', `${section.title} more`, isUsed(fields, tools), fields.map((field) => control(field, tools)));
+  }
+
+  private folded(kind: string, words: string, title: string, open: boolean, parts: readonly HTMLElement[]): HTMLElement {
+    const details = el('details', { class: kind, open }, el('summary', {}, words), ...parts);
+    details.dataset.title = title;
     return details;
   }
 
@@ -226,6 +238,10 @@ export class Form {
         el('div', {}, el('code', {}, path.join('.')), el('pre', {}, blockOf(value))),
         el('button', { type: 'button', class: 'ds-link', onclick: () => this.hooks.showInText([...base, ...path]) }, 'Edit in YAML'))))];
   }
+}
+
+function isUsed(fields: readonly Field[], tools: Tools): boolean {
+  return fields.some((field) => tools.get(field.path) !== undefined);
 }
 
 /** The value at a path, keys in snake_case found as well; `retry: 3` is read as attempts. */

@@ -5,14 +5,15 @@ import { typeTitle } from '../graph/describe';
 import { el } from '../graph/dom';
 import { isRecord, isText } from '../graph/model';
 import { control, type Tools } from './controls';
-import type { Field } from './schema';
+import { relevant, type Field } from './schema';
 import { skeletons } from './skeletons';
 import { openGroups } from './words';
 
 export function groupControl(field: Field, value: unknown, tools: Tools): HTMLElement {
   const name = field.path.filter((p) => typeof p === 'string').join('.');
   const group = el('details', { class: 'ds-group', role: 'group', open: value !== undefined || field.required || openGroups.has(name) },
-    el('summary', {}, field.label), ...(field.fields ?? []).map((inner) => control(inner, tools)));
+    el('summary', {}, field.label), field.hint ? el('p', { class: 'ds-hint' }, field.hint) : null,
+    ...relevant(field.fields ?? [], tools.get).map((inner) => control(inner, tools)));
   group.dataset.title = name;
   return group;
 }
@@ -27,11 +28,22 @@ export function listControl(field: Field, items: readonly unknown[], tools: Tool
       if (i > 0) head.append(tool('Move up', '↑', () => set(swapped(items, i - 1))));
       head.append(tool('Remove', '×', () => set(items.filter((_, at) => at !== i))));
     }
-    return el('div', { class: 'ds-item', role: 'group', 'aria-label': `${field.label} ${i + 1}` }, head, ...field.item!(i).map((inner) => control(inner, tools)));
+    return el('div', { class: 'ds-item', role: 'group', 'aria-label': `${field.label} ${i + 1}` }, head, ...cardFields(field.item!(i), tools));
   });
   const list = el('div', { class: 'ds-list', role: 'group' }, ...cards);
   if (!tools.readonly) list.append(el('button', { type: 'button', class: 'ds-add', onclick: () => set([...items, firstOf(field)]) }, '+ Add'));
   return list;
+}
+
+/** The fields of a card; what few people need is folded away. */
+function cardFields(all: readonly Field[], tools: Tools): HTMLElement[] {
+  const fields = relevant(all, tools.get);
+  const seldom = fields.filter((f) => f.seldom);
+  const parts = fields.filter((f) => !f.seldom).map((inner) => control(inner, tools));
+  if (seldom.length === 0) return parts;
+  const more = el('details', { class: 'ds-more', open: seldom.some((f) => tools.get(f.path) !== undefined) }, el('summary', {}, 'More'), ...seldom.map((inner) => control(inner, tools)));
+  more.dataset.title = `${seldom[0]!.path.slice(0, -1).join('.')} more`;
+  return [...parts, more];
 }
 
 /** What a new item starts with: its required keys, else its first one, with an example in them. */
@@ -69,6 +81,6 @@ export function activityControl(field: Field, value: Record<string, unknown> | u
   if (type === '') return box;
   const more = el('details', { class: 'ds-group' }, el('summary', {}, 'More'), ...tools.language.undo(field.path).map((inner) => control(inner, tools)));
   more.dataset.title = `${field.path.join('.')} more`;
-  box.append(...tools.language.own(type, field.path).map((inner) => control(inner, tools)), more);
+  box.append(...relevant(tools.language.own(type, field.path), tools.get).map((inner) => control(inner, tools)), more);
   return box;
 }

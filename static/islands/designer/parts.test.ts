@@ -8,6 +8,7 @@ import { mergeLines } from './merge';
 import { rank } from './picker';
 import { badgesOf, nodeOf, parsePath, problemsFrom } from './problems';
 import { leadsOn } from '../graph/model';
+import { durationParts, Language, relevant } from './schema';
 import { readProperties, retyped, writeSchema } from './schema-control';
 import { freeId, idFrom } from './skeletons';
 import { blockOf, lineOf, valueOf, valueOfBlock } from './values';
@@ -147,4 +148,22 @@ test('an activity leads on by the port it ended by, and by those that do not ask
   const taken = (ended: string) => ['large', 'small', 'success', 'failure', 'done'].filter((port) => leadsOn(ended, port));
   assert.deepEqual(taken('large'), ['large', 'success', 'done']);
   assert.deepEqual(taken('failure'), ['failure', 'done']);
+});
+
+test('a plain duration has an amount and a unit, and nothing else has', () => {
+  assert.deepEqual(durationParts('1.5h'), { amount: '1.5', unit: 'h' });
+  for (const other of ['1h30m', 'P1D', '5', 'inputs.wait', '']) assert.equal(durationParts(other), null, other);
+});
+
+test('a key is shown while what it depends on says so, and always once it is set', () => {
+  const language = new Language({ $defs: { 'type.call': { type: 'object', properties: {
+    way: { enum: ['basic', 'bearer'], 'x-default': 'basic', title: 'Way' },
+    user: { type: 'string', 'x-with': { key: 'way', values: ['basic'] } },
+    token: { type: 'string', 'x-with': { key: 'way', values: ['bearer'] } },
+  } } } });
+  const shown = (values: Record<string, string>) => relevant(language.own('call'), (path) => values[String(path.at(-1))]).map((f) => f.path.at(-1));
+  assert.deepEqual(shown({}), ['way', 'user']);
+  assert.deepEqual(shown({ way: 'bearer' }), ['way', 'token']);
+  assert.deepEqual(shown({ way: 'bearer', user: 'ann' }), ['way', 'user', 'token']);
+  assert.equal(language.own('call')[0]!.governs, true, 'a change of it builds the form anew');
 });

@@ -15,13 +15,15 @@ export interface RowsOptions {
   /** Words of the button that adds a row. */
   add: string;
   sortable?: boolean;
+  /** The second column below the first: it holds long texts. */
+  stacked?: boolean;
   readonly: boolean;
   changed(rows: string[][]): void;
 }
 
 export function rowsControl(options: RowsOptions): HTMLElement {
   const body = el('div', { class: 'ds-rows-body' });
-  const group = el('div', { class: 'ds-rows', role: 'group' }, body);
+  const group = el('div', { class: options.stacked ? 'ds-rows ds-stacked' : 'ds-rows', role: 'group' }, body);
   const lines = () => [...body.children] as HTMLElement[];
   const emit = () => options.changed(lines().map((l) => [...l.querySelectorAll('input')].map((i) => i.value.trim())));
 

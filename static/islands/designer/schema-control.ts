@@ -1,9 +1,9 @@
-// Builds the JSON Schema of an object by rows: name, type, required. What it does
-// not show of a property (title, limits, …) it keeps.
+// Builds the JSON Schema of an object by rows: name, type, required, and below each
+// what its type can say. What it does not show of a property it keeps.
 
 import { el } from '../graph/dom';
 import { isRecord, isText } from '../graph/model';
-import { namesOf, valueOf } from './values';
+import { lineOf, namesOf, valueOf } from './values';
 
 type Schema = Record<string, unknown>;
 
@@ -35,9 +35,23 @@ export function schemaControl(value: unknown, emit: (value: unknown) => void, re
 
   const addRow = (property: Property): HTMLElement => {
     const row = el('div', { class: 'ds-row' }, ...cells(property, readonly, changed));
-    row.append(more(property, readonly, changed));
+    const retype = row.querySelector('select')!;
+    let finer = more(property, readonly, changed);
+    row.append(finer);
+    retype.addEventListener('change', () => {
+      const fresh = more(property, readonly, changed);
+      fresh.open = finer.open;
+      finer.replaceWith(fresh);
+      finer = fresh;
+    });
     if (!readonly) {
-      row.querySelector('.ds-check')!.after(el('button', { type: 'button', class: 'ds-icon', 'aria-label': `Remove ${property.name || 'field'}`, title: 'Remove', onclick: () => {
+      row.querySelector('.ds-check')!.after(el('button', { type: 'button', class: 'ds-icon', 'aria-label': `Move ${property.name || 'field'} up`, title: 'Move up', onclick: () => {
+        const at = properties.indexOf(property);
+        if (at === 0) return;
+        properties.splice(at - 1, 2, property, properties[at - 1]!);
+        row.previousElementSibling?.before(row);
+        changed();
+      } }, '↑'), el('button', { type: 'button', class: 'ds-icon', 'aria-label': `Remove ${property.name || 'field'}`, title: 'Remove', onclick: () => {
         properties.splice(properties.indexOf(property), 1);
         row.remove();
         changed();
@@ -69,7 +83,7 @@ function cells(property: Property, readonly: boolean, changed: () => void): HTML
   choices.addEventListener('input', () => ((property.schema = { ...property.schema, enum: namesOf(choices.value) }), changed()));
 
   const type = el('select', { 'aria-label': 'Type', disabled: readonly }, ...Object.entries(types).map(([k, words]) => el('option', { value: k }, words)));
-  type.value = property.schema.enum ? 'choice' : 'x-file' in property.schema ? 'file' : String(property.schema.type);
+  type.value = typeOf(property.schema);
   type.addEventListener('change', () => {
     choices.hidden = type.value !== 'choice';
     property.schema = retyped(property.schema, type.value, namesOf(choices.value));
@@ -82,38 +96,86 @@ function cells(property: Property, readonly: boolean, changed: () => void): HTML
   return [el('div', { class: 'ds-cell' }, name), el('div', { class: 'ds-cell' }, type), el('label', { class: 'ds-check' }, required, 'required'), choices];
 }
 
+interface Detail {
+  key: string;
+  label: string;
+  /** The types of properties that it says something of; all without. */
+  types?: readonly string[];
+  /** Fixed words to choose from. */
+  words?: Record<string, string>;
+  example?: string;
+  wide?: boolean;
+  read(text: string, schema: Schema): unknown;
+}
+
+const numbers = ['integer', 'number'];
+
 /** What a person filling in the form sees and may give; the keys of JSON Schema behind it. */
-const details: readonly (readonly [key: string, label: string, read: (text: string, schema: Schema) => unknown])[] = [
-  ['title', 'Label', text],
-  ['description', 'Help', text],
-  ['default', 'Default', (t, schema) => (schema.type === 'string' ? text(t) : t === '' ? undefined : valueOf(t))],
-  ['minimum', 'Least', number],
-  ['maximum', 'Most', number],
-  ['minLength', 'Shortest', number],
-  ['maxLength', 'Longest', number],
-  ['pattern', 'Pattern', text],
-  ['format', 'Format', text],
+const details: readonly Detail[] = [
+  { key: 'title', label: 'Label', read: text },
+  { key: 'default', label: 'Default', types: ['string', 'integer', 'number', 'boolean', 'choice', 'array'], read: (t, schema) => (schema.type === 'string' ? text(t) : t === '' ? undefined : valueOf(t)) },
+  { key: 'description', label: 'Help', wide: true, read: text },
+  { key: 'minimum', label: 'Least', types: numbers, read: number },
+  { key: 'maximum', label: 'Most', types: numbers, read: number },
+  { key: 'minLength', label: 'Shortest', types: ['string'], read: number },
+  { key: 'maxLength', label: 'Longest', types: ['string'], read: number },
+  { key: 'minItems', label: 'Fewest entries', types: ['array'], read: number },
+  { key: 'maxItems', label: 'Most entries', types: ['array'], read: number },
+  { key: 'format', label: 'Kind of text', types: ['string'], words: { '': 'any', date: 'date', 'date-time': 'date and time', time: 'time', email: 'mail address', uri: 'address (URL)', uuid: 'UUID', multiline: 'several lines' }, read: text },
+  { key: 'pattern', label: 'Pattern', types: ['string'], example: '^A[0-9]+$', read: text },
 ];
 
+/** What a file field takes; both stand in `x-file`. */
+const fileDetails: readonly Detail[] = [
+  { key: 'accept', label: 'Types of file', example: 'application/pdf, image/*', wide: true, read: (t) => (t === '' ? undefined : namesOf(t)) },
+  { key: 'maxSize', label: 'Largest', example: '10MiB', read: text },
+];
+
+function typeOf(schema: Schema): string {
+  return schema.enum ? 'choice' : 'x-file' in schema ? 'file' : String(schema.type);
+}
+
 /** The finer points of one property, folded away until one is set. */
-function more(property: Property, readonly: boolean, changed: () => void): HTMLElement {
+function more(property: Property, readonly: boolean, changed: () => void): HTMLDetailsElement {
   const put = (key: string, value: unknown) => {
     const { [key]: _, ...rest } = property.schema;
     property.schema = value === undefined ? rest : { ...rest, [key]: value };
     changed();
   };
-  const inputs = details.map(([key, label, read]) => {
-    const input = el('input', { type: 'text', 'aria-label': label, placeholder: label.toLowerCase(), autocomplete: 'off', readonly });
-    input.value = property.schema[key] === undefined ? '' : String(property.schema[key]);
-    input.addEventListener('input', () => put(key, read(input.value.trim(), property.schema)));
-    return el('label', { class: 'ds-finer' }, label, input);
-  });
+  const type = typeOf(property.schema);
+  const shown = details.filter((d) => !d.types || d.types.includes(type) || property.schema[d.key] !== undefined);
+  const inputs = shown.map((d) => detailField(d, property.schema[d.key], readonly, (t) => put(d.key, d.read(t, property.schema))));
+  if (type === 'file') inputs.push(...fileFields(property, readonly, put));
   const secret = el('input', { type: 'checkbox', disabled: readonly });
   secret.checked = property.schema['x-sensitive'] === true;
   secret.addEventListener('change', () => put('x-sensitive', secret.checked || undefined));
-  const used = details.some(([key]) => property.schema[key] !== undefined) || secret.checked;
+  const used = details.some((d) => property.schema[d.key] !== undefined) || secret.checked;
   return el('details', { class: 'ds-finer-box', open: used }, el('summary', {}, 'More about this field'),
     el('div', { class: 'ds-finer-grid' }, ...inputs, el('label', { class: 'ds-check' }, secret, 'sensitive: encrypted and masked')));
+}
+
+/** `x-file: true` takes any file; with a rule it is an object. */
+function fileFields(property: Property, readonly: boolean, put: (key: string, value: unknown) => void): HTMLElement[] {
+  return fileDetails.map((d) => {
+    const rule = () => (isRecord(property.schema['x-file']) ? property.schema['x-file'] : {});
+    return detailField(d, rule()[d.key], readonly, (t) => {
+      const { [d.key]: _, ...rest } = rule();
+      const value = d.read(t, property.schema);
+      const next = value === undefined ? rest : { ...rest, [d.key]: value };
+      put('x-file', Object.keys(next).length > 0 ? next : true);
+    });
+  });
+}
+
+function detailField(d: Detail, value: unknown, readonly: boolean, changed: (text: string) => void): HTMLElement {
+  const shown = value === undefined ? '' : Array.isArray(value) && d.key === 'accept' ? value.join(', ') : lineOf(value);
+  const words = d.words && (shown in d.words ? d.words : { ...d.words, [shown]: shown });
+  const input = words
+    ? el('select', { 'aria-label': d.label, disabled: readonly }, ...Object.entries(words).map(([v, w]) => el('option', { value: v }, w)))
+    : el('input', { type: 'text', 'aria-label': d.label, placeholder: d.example ? `e.g. ${d.example}` : null, autocomplete: 'off', readonly });
+  input.value = shown;
+  input.addEventListener('input', () => changed(input.value.trim()));
+  return el('label', { class: d.wide ? 'ds-finer ds-wide' : 'ds-finer' }, d.label, input);
 }
 
 function text(value: string): string | undefined {

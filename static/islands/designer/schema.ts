@@ -2,9 +2,14 @@
 // Pure: no DOM and no server.
 
 import { isRecord, isText, type Path } from '../graph/model';
-import { labels, longTexts, mapKeys } from './words';
+import { blockOf } from './values';
+import { longTexts, mapKeys } from './words';
 
-/** A JSON Schema node; `x-shape` names what a text is, `x-order` the canonical order of keys. */
+/**
+ * A JSON Schema node; `x-shape` names what a text is, `x-order` the canonical order of keys, `title` the label,
+ * `x-seldom` what few people need, `x-types` the activities that a key means something to, `x-with` what a key
+ * beside it must be.
+ */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export type Kind =
@@ -14,6 +19,7 @@ export type Kind =
   | 'source' // several lines of another language
   | 'expression' // one bare expression
   | 'number' // a number, or an expression where one is allowed
+  | 'duration' // a number with its unit, or whatever else gives a time
   | 'flag'
   | 'choice'
   | 'choices' // any number of fixed words
@@ -32,9 +38,19 @@ export interface Field {
   label: string;
   kind: Kind;
   hint?: string;
+  /** What applies by itself, or with `example` what one could write. */
   placeholder?: string;
+  example?: boolean;
   required: boolean;
-  /** For 'choice' and 'choices'. Of a choice the first is what applies when nothing is said; '' stands for that. */
+  /** Few people need it: folded away until it is set. */
+  seldom?: boolean;
+  /** The types of activities that it means something to; all without. */
+  types?: readonly string[];
+  /** It means something only while the key beside it is one of these. */
+  with?: { key: string; values: readonly string[] };
+  /** Other keys beside it depend on this one. */
+  governs?: boolean;
+  /** For 'choice', 'choices' and a 'flag' that is on by itself. Of a choice the first is what applies when nothing is said; '' stands for that. */
   choices?: readonly string[];
   /** In a text: completion of bare expressions as well as of templates. */
   expressions?: boolean;
@@ -48,6 +64,8 @@ export interface Field {
 export interface Section {
   title: string;
   fields: readonly Field[];
+  /** What few people need; folded away in the section. */
+  more: readonly Field[];
   folded: boolean;
 }
 
@@ -106,7 +124,12 @@ export class Language {
       const field = this.field(known[key], [...base, key], required.has(key));
       if (field) (field.required ? made : held).push(field);
     }
-    return [...made, ...held];
+    const all = [...made, ...held];
+    for (const field of all) {
+      const governor = field.with && all.find((f) => f.path.at(-1) === field.with!.key);
+      if (governor) governor.governs = true;
+    }
+    return all;
   }
 
   /** The field of a key; null where activities are drawn instead. */
@@ -116,10 +139,13 @@ export class Language {
     const name = path.filter((p) => typeof p === 'string').join('.');
     const field: Field = {
       path, required,
-      label: labels[name] ?? labels[key] ?? (isText(node.title) ? node.title : key),
+      label: isText(node.title) ? node.title : key,
       kind: 'value',
       ...(isText(node.description) ? { hint: node.description } : {}),
       ...placeholderOf(node),
+      ...(node['x-seldom'] === true ? { seldom: true } : {}),
+      ...(Array.isArray(node['x-types']) ? { types: node['x-types'].filter(isText) } : {}),
+      ...withOf(node['x-with']),
     };
     if (this.refersTo(schema, 'compensation')) return { ...field, kind: 'activity' };
     if (this.holdsActivities(node) || this.refersTo(schema, 'body')) return null;
@@ -134,12 +160,14 @@ export class Language {
     if (shape === 'schema') return { kind: 'schema' };
     if (shape === 'value') return { kind: mapKeys.has(key) ? 'map' : 'value' };
     if (shape === 'expression' || shape === 'condition') return { kind: 'expression' };
-    if (shape === 'moment') return { kind: 'plain', expressions: true };
+    if (shape === 'duration') return { kind: 'duration' };
+    if (shape === 'delay') return { kind: 'duration', expressions: true };
+    if (shape === 'moment') return { kind: isDuration(exampleOf(node)) ? 'duration' : 'plain', expressions: true };
     if (shape === 'source') return { kind: 'source' };
     if (shape === 'template') return { kind: longTexts.has(name) || longTexts.has(key) ? 'lines' : 'text' };
     switch (node.type) {
       case 'boolean':
-        return node['x-default'] === 'true' ? { kind: 'choice', choices: ['true', 'false'] } : { kind: 'flag' };
+        return { kind: 'flag', ...(node['x-default'] === 'true' ? { choices: ['true'] } : {}) };
       case 'integer':
       case 'number':
         return { kind: 'number' };
@@ -217,10 +245,40 @@ function choicesOf(words: readonly string[], node: Schema): string[] {
 }
 
 /** What applies by itself, else an example. */
-function placeholderOf(node: Schema): { placeholder?: string } {
-  const example: unknown = Array.isArray(node.examples) ? node.examples[0] : undefined;
+function placeholderOf(node: Schema): { placeholder?: string; example?: boolean } {
+  const example = exampleOf(node);
   if (isText(node['x-default'])) return { placeholder: node['x-default'] };
-  if (typeof example === 'string' && example !== 'text') return { placeholder: example };
-  if (Array.isArray(example) && example.every((e) => typeof e === 'string')) return { placeholder: example.join(', ') };
+  if (typeof example === 'string') return example === 'text' ? {} : { placeholder: example, example: true };
+  if (Array.isArray(example) && example.every((e) => typeof e === 'string') && node['x-shape'] !== 'value') return { placeholder: example.join(', '), example: true };
+  if (typeof example === 'object' && example !== null) return { placeholder: blockOf(example), example: true };
   return {};
+}
+
+function withOf(node: unknown): Pick<Field, 'with'> {
+  if (!isRecord(node) || !isText(node.key) || !Array.isArray(node.values)) return {};
+  return { with: { key: node.key, values: node.values.filter(isText) } };
+}
+
+/** The amount and the unit of a plain duration; null for any other text. */
+export function durationParts(text: string): { amount: string; unit: string } | null {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text.trim()) ?? [];
+  return amount && unit ? { amount, unit } : null;
+}
+
+function isDuration(value: unknown): boolean {
+  return isText(value) && durationParts(value) !== null;
+}
+
+function exampleOf(node: Schema): unknown {
+  return Array.isArray(node.examples) ? node.examples[0] : undefined;
+}
+
+/** The fields that mean something with what is set, or are set themselves. */
+export function relevant(fields: readonly Field[], get: (path: Path) => unknown): Field[] {
+  return fields.filter((field) => {
+    if (!field.with || get(field.path) !== undefined) return true;
+    const governor = fields.find((f) => f.path.at(-1) === field.with!.key);
+    const value = governor && (get(governor.path) ?? governor.choices?.[0]);
+    return isText(value) && field.with.values.includes(value);
+  });
 }
