@@ -143,8 +143,22 @@ func (w *twins) furnish(team string) {
 		time.Sleep(25 * time.Millisecond)
 	}
 	token := admin.must(201, "POST", "/tokens", `{"name": "`+mark+`", "scopes": ["read"]}`)["id"].(string)
-	w.ids[team] = map[string]string{"executions": execution, "tasks": tasks[0].(map[string]any)["id"].(string),
+	file := admin.must(201, "POST", "/files?name="+mark, mark, "Content-Type", "text/plain")["id"].(string)
+	worker := admin.must(201, "POST", "/workers", `{"hostname": "`+mark+`", "activities": ["pack"]}`)["workerId"].(string)
+	session := uuid.NewString()
+	w.exec("insert into sessions (id, hash, team_id, user_id, expires_at) values ($1, $2, $3, $4, now() + interval '1 hour')", session, []byte(mark), w.team[team], w.person[team])
+	w.ids[team] = map[string]string{"files": file, "workers": worker, "work": w.leases(admin, worker), "sessions": session, "executions": execution, "tasks": tasks[0].(map[string]any)["id"].(string),
 		"schedules": schedule, "backfills": backfill, "tokens": token, "people": w.person[team]}
+}
+
+// leases lets a worker take an attempt, and answers its lease.
+func (w *twins) leases(admin caller, worker string) string {
+	admin.must(200, "PUT", "/workflows/packs/draft", "apiVersion: weftline/v1\nkind: Workflow\nmetadata: {name: packs}\nspec:\n  activities: [{id: pack, type: worker, inputs: {task: pack}}]\n",
+		"If-None-Match", "*", "Content-Type", "application/yaml")
+	admin.must(201, "POST", "/workflows/packs/publish", `{}`)
+	admin.must(202, "POST", "/workflows/packs/executions", `{}`)
+	items := admin.must(200, "POST", "/workers/"+worker+"/poll", `{"waitSeconds": 20, "max": 1}`)["items"].([]any)
+	return items[0].(map[string]any)["leaseId"].(string)
 }
 
 // fill puts ids into the address of a route: after executions/ that of an execution, and so on. Nothing is
