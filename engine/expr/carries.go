@@ -55,6 +55,12 @@ func carrier(node ast.Node, marked func([]string) bool) ast.Node {
 	return nil
 }
 
+// AnyPlace stands in a path for the place of an item in a list.
+const AnyPlace = "[]"
+
+// Path is the way to the value when the expression is nothing but that, as inputs.person.name or inputs.list[0].
+func (p *Program) Path() (path []string, plain bool) { return pathOf(p.root) }
+
 func passed(function string, arguments []ast.Node, marked func([]string) bool) ast.Node {
 	if len(arguments) == 0 || !slices.Contains(passing, function) {
 		return nil
@@ -70,18 +76,15 @@ func pathOf(node ast.Node) (path []string, plain bool) {
 	case *ast.ChainNode:
 		return pathOf(n.Node)
 	case *ast.MemberNode:
-		key, constant := n.Property.(*ast.StringNode)
 		before, plain := pathOf(n.Node)
-		return append(before, keyOf(key)), constant && plain
+		switch key := n.Property.(type) {
+		case *ast.StringNode:
+			return append(before, key.Value), plain
+		case *ast.IntegerNode:
+			return append(before, AnyPlace), plain
+		}
 	}
 	return nil, false
-}
-
-func keyOf(key *ast.StringNode) string {
-	if key == nil {
-		return ""
-	}
-	return key.Value
 }
 
 // first is where a path begins.

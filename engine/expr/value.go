@@ -118,6 +118,9 @@ func (v *Value) Literal() (any, bool) {
 // Fields are the entries of an object that has expressions in it, else nil.
 func (v *Value) Fields() map[string]*Value { return v.fields }
 
+// Whole is the one expression that is the value, nil for texts, lists and maps.
+func (v *Value) Whole() *Program { return v.program }
+
 // Eval resolves the value. The error is an *Error whose Path says where in the value it happened.
 func (v *Value) Eval(env Env) (any, error) {
 	switch {

@@ -126,10 +126,57 @@ func TestOnlySureSensitiveValuesAreRefused(t *testing.T) {
 	}
 }
 
+// A sensitive value stays one as the item of a loop, as an output and as a variable, and as a part of those.
+func TestSensitiveValuesAreFollowed(t *testing.T) {
+	loop := func(items, body string) string {
+		return `{id: l, type: for_each, for_each: {items: ` + strconv.Quote(items) + `, ` + body + `}}`
+	}
+	emit := func(key string) string {
+		return `{id: e, needs: [l], type: emit, emit: {name: x, key: ` + strconv.Quote(key) + `}}`
+	}
+	inLoop := func(key string) string {
+		return `activity: {type: emit, emit: {name: x, key: ` + strconv.Quote(key) + `}}`
+	}
+	copies := `{id: l, type: set, outputs: {mail: inputs.mail, who: inputs.person, text: '"for " + inputs.mail', deep: '${{ {a: inputs.person} }}', size: len(inputs.mail)}}`
+	ask := `{id: l, type: human, human: {title: x, candidates: {users: [u]}, form: {type: object, properties: {pin: {type: string, x-sensitive: true}, size: {type: string}}}}, outputs: {pin: result.form?.pin, size: result.form?.size}}`
+	for name, c := range map[string]struct {
+		steps []string
+		want  bool
+	}{
+		"an item":                      {[]string{loop(`inputs.mails`, inLoop(`item`))}, true},
+		"a field of an item":           {[]string{loop(`inputs.people`, inLoop(`item.card`))}, true},
+		"another field of an item":     {[]string{loop(`inputs.people`, inLoop(`item.name`))}, false},
+		"the key of an item":           {[]string{loop(`inputs.people`, `key: item.card, activity: {type: set, outputs: {x: "1"}}`)}, true},
+		"an item under its name":       {[]string{loop(`inputs.people`, `as: person, activities: [{id: b, type: emit, emit: {name: x, key: person.card}}]`)}, true},
+		"an item of an item":           {[]string{loop(`inputs.people`, `activities: [{id: inner, type: for_each, for_each: {items: item.cards, as: one, `+inLoop(`one`)+`}}]`)}, true},
+		"an output in the same loop":   {[]string{loop(`inputs.people`, `activities: [{id: a, type: set, outputs: {c: item.card}}, {id: b, needs: [a], type: emit, emit: {name: x, key: activities.a.outputs.c}}]`)}, true},
+		"one of a list":                {[]string{copies, emit(`inputs.people[0].card`)}, true},
+		"an output":                    {[]string{copies, emit(`activities.l.outputs.mail`)}, true},
+		"a text as an output":          {[]string{copies, emit(`activities.l.outputs.text`)}, true},
+		"a field of an output":         {[]string{copies, emit(`activities.l.output.who.card`)}, true},
+		"another field of an output":   {[]string{copies, emit(`activities.l.outputs.who.name`)}, false},
+		"what depends on it":           {[]string{copies, emit(`string(activities.l.outputs.size)`)}, false},
+		"a field of a form, renamed":   {[]string{ask, emit(`activities.l.outputs.pin`)}, true},
+		"another field of the form":    {[]string{ask, emit(`activities.l.outputs.size`)}, false},
+		"a field of a variable":        {[]string{copies, emit(`vars.someone.card`)}, true},
+		"another field of a variable":  {[]string{copies, emit(`vars.someone.name`)}, false},
+		"what a loop collects":         {[]string{loop(`inputs.people`, `activity: {type: set, outputs: {x: "1"}}, collect: {c: item.card, n: item.name}`), emit(`activities.l.outputs.results[0].c`)}, true},
+		"what else a loop collects":    {[]string{loop(`inputs.people`, `activity: {type: set, outputs: {x: "1"}}, collect: {c: item.card, n: item.name}`), emit(`activities.l.outputs.results[0].n`)}, false},
+		"what a loop's activity gives": {[]string{loop(`inputs.people`, `activity: {type: set, outputs: {c: item.card}}`), emit(`activities.l.outputs.results[0].c`)}, true},
+	} {
+		report := flow.Validate(sensitive(c.steps...))
+		p := find(report.Errors, "E503")
+		if (p != nil) != c.want || len(report.Errors) > 0 && p == nil {
+			t.Errorf("%s: %+v", name, report.Errors)
+		}
+	}
+}
+
 // sensitive is a definition with sensitive inputs and a variable that holds one.
 func sensitive(steps ...string) []byte {
-	return definition("  input: {type: object, required: [mail, person], properties: {mail: {type: string, x-sensitive: true}, person: {type: object, required: [card, name], properties: {card: {type: string, x-sensitive: true}, name: {type: string}}}}}\n" +
-		"  variables: {copy: \"${{ inputs.mail }}\"}\n  activities:\n    - " + strings.Join(steps, "\n    - ") + "\n")
+	return definition("  input: {type: object, required: [mail, person], properties: {mail: {type: string, x-sensitive: true}, person: {type: object, required: [card, name], properties: {card: {type: string, x-sensitive: true}, name: {type: string}}},\n" +
+		"    mails: {type: array, items: {type: string, x-sensitive: true}}, people: {type: array, items: {type: object, properties: {card: {type: string, x-sensitive: true}, name: {type: string}, cards: {type: array, items: {type: string, x-sensitive: true}}}}}}}\n" +
+		"  variables: {copy: \"${{ inputs.mail }}\", someone: \"${{ inputs.person }}\"}\n  activities:\n    - " + strings.Join(steps, "\n    - ") + "\n")
 }
 
 func TestTextsThatAreNoYAMLAreRefusedWithAWayOut(t *testing.T) {
