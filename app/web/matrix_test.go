@@ -42,12 +42,17 @@ var (
 	scopes = []string{"read", "run", "author", "review", "worker", "admin"}
 )
 
-func newTwins(t *testing.T) *twins {
+// newTwins may reach what egress allows, by default what is public.
+func newTwins(t *testing.T, egress ...activity.Egress) *twins {
 	t.Helper()
 	pool := enginetest.Pool(t)
 	ctx := t.Context()
 	kinds := activity.NewRegistry()
-	kinds.Register(flow.TypeHTTP, activity.NewHTTP(activity.HTTPOptions{}))
+	var web activity.HTTPOptions
+	for _, each := range egress {
+		web.Egress = each
+	}
+	kinds.Register(flow.TypeHTTP, activity.NewHTTP(web))
 	e, err := engine.Open(ctx, engine.Options{DatabaseURL: pool.Config().ConnString(), SecretKeys: [][]byte{make([]byte, 32)}, Activities: kinds, Log: quietLog})
 	if err != nil {
 		t.Fatal(err)
