@@ -26,14 +26,18 @@ const text = workflow(`
   outputs: {words: '"small"'}
 `, "  input:\n    type: object\n    required: [id]\n    properties:\n      id: {type: string}\n");
 
-test("a plan stops where data is missing, and with pinned data lights the path", async ({ page, expectNoise }) => {
-  expectNoise(/422/); // the empty input does not fit
+test("a plan stops where data is missing, and with pinned data lights the path", async ({ page }) => {
   const name = await openText(page, text);
   const designer = new DesignerPage(page);
   const before = await draftOf(page, name);
   await page.getByRole("button", { name: "Try out" }).click();
   const panel = page.getByRole("region", { name: "Try out" });
-  await panel.getByLabel("Input (YAML)").fill("id: A7");
+  await expect(panel).toContainText("Fill in the input, then plan");
+  await expect(panel.locator(".ds-problem")).toHaveCount(0); // nobody has done anything yet
+  await panel.getByRole("button", { name: "Plan", exact: true }).click();
+  await expect(panel).toContainText("The input is not complete");
+  await expect(panel.locator(".field-error")).toHaveText("Fill this in");
+  await panel.getByLabel("Id").fill("A7");
   await expect(panel).toContainText("something has to be pinned");
   await designer.fit();
   await expect(designer.node("look_up")).toHaveAttribute("data-state", "waiting");
@@ -49,7 +53,7 @@ test("a plan stops where data is missing, and with pinned data lights the path",
 
   // Only up to one activity, and again after a reload: the pins are kept, the draft is not touched.
   await designer.card("decide").click();
-  await panel.getByRole("button", { name: "Plan to the selected activity" }).click();
+  await panel.getByRole("button", { name: "Plan to decide" }).click();
   await expect(designer.node("tell")).not.toHaveAttribute("data-state", "completed");
   await page.reload();
   await page.getByRole("button", { name: "Try out" }).click();
@@ -59,7 +63,7 @@ test("a plan stops where data is missing, and with pinned data lights the path",
   await expect(designer.node("tell")).not.toHaveAttribute("data-state", /./);
 });
 
-test("one activity runs for real when asked twice, and its answer can be pinned", async ({ page }) => {
+test("one activity runs for real, asked twice where it changes something, and its answer can be pinned", async ({ page }) => {
   const calls: string[] = [];
   const shop = createServer((request, answer) => {
     calls.push(`${request.method} ${request.url}`);
@@ -69,24 +73,25 @@ test("one activity runs for real when asked twice, and its answer can be pinned"
   await new Promise<void>((ready) => shop.listen(0, "127.0.0.1", ready));
   const address = `127.0.0.1:${(shop.address() as AddressInfo).port}`;
   try {
-    const name = await openText(page, (named) => text(named).replace("https://127.0.0.1:9", `http://${address}`).replace("required: [id]", "required: []"));
+    const name = await openText(page, (named) => text(named).replace('{url: "https://127.0.0.1:9', `{method: POST, url: "http://${address}`));
     const designer = new DesignerPage(page);
     const before = await draftOf(page, name);
     await page.getByRole("button", { name: "Try out" }).click();
     const panel = page.getByRole("region", { name: "Try out" });
-    await panel.getByLabel("Input (YAML)").fill("id: A7");
+    const real = page.getByRole("group", { name: "Run for real" });
+    await expect(real).toContainText("it is really called, once"); // what it would do is said before anything is chosen
+    await panel.getByLabel("Id").fill("A7");
     await expect(panel).toContainText("something has to be pinned");
     await designer.fit();
     await designer.card("look_up").click();
-    const real = page.getByRole("group", { name: "Run for real" });
-    await real.getByRole("button", { name: "Run it for real …" }).click();
-    await expect(real).toContainText(`It calls GET http://${address}/A7.`);
+    await real.getByRole("button", { name: "Run look_up …" }).click();
+    await expect(real).toContainText(`It calls POST http://${address}/A7.`);
     await real.getByRole("button", { name: "Leave it" }).press("Enter");
     expect(calls).toEqual([]);
-    await real.getByRole("button", { name: "Run it for real …" }).press("Enter");
+    await real.getByRole("button", { name: "Run look_up …" }).press("Enter");
     await real.getByRole("button", { name: "Run it now" }).click();
     await expect(real).toContainText("Ran for real: completed");
-    expect(calls).toEqual(["GET /A7"]);
+    expect(calls).toEqual(["POST /A7"]);
     await expect(page.getByLabel("What it gave")).toContainText("total: 250");
     await page.screenshot({ path: "shots/designer-real-run.png" });
     await real.getByRole("button", { name: "Pin this answer" }).click();
@@ -94,12 +99,50 @@ test("one activity runs for real when asked twice, and its answer can be pinned"
     await expect(panel).toContainText("would end as completed");
     // What the engine does by itself has nothing to run.
     await designer.card("decide").click();
-    await expect(real).toBeHidden();
+    await expect(real).toContainText("decide is done by the engine itself");
     expect(await draftOf(page, name)).toBe(before);
-    expect(calls).toEqual(["GET /A7"]);
+    expect(calls).toEqual(["POST /A7"]);
+    // What only reads is not asked twice, and a failure says what could be done.
+    await designer.card("look_up").click();
+    await designer.field("inputs.method").selectOption("GET");
+    await designer.field("inputs.url").fill("http://127.0.0.1:9/${{ inputs.id }}");
+    await expect(page.getByLabel("Resolved inputs")).toContainText("http://127.0.0.1:9/A7");
+    await designer.card("decide").click();
+    await designer.card("look_up").click();
+    await real.getByRole("button", { name: "Run look_up", exact: true }).click();
+    await expect(real).toContainText("transport.connect");
+    await expect(real).toContainText("check host and port");
   } finally {
     shop.close();
   }
+});
+
+test("the input of a try is the form of a start: files, order, sensitive fields, and YAML for who prefers it", async ({ page }) => {
+  await openText(page, workflow(`
+- id: tell
+  type: set
+  outputs: {words: inputs.paper.name + inputs.word}
+`, "  input:\n    type: object\n    required: [paper, word]\n    properties:\n      word: {type: string, examples: [yes please]}\n      paper: {type: object, x-file: true}\n      code: {type: string, x-sensitive: true}\n"));
+  const designer = new DesignerPage(page);
+  await designer.card("tell").click();
+  await designer.field("outputs").nth(0).or(page.locator('.ds-field[data-path="outputs"] input').nth(1)).last().click();
+  await expect(page.locator(".ds-preview output")).toContainText("this workflow has never run");
+  await page.getByRole("button", { name: "Try out" }).click();
+  const panel = page.getByRole("region", { name: "Try out" });
+  await expect(panel.getByLabel("Word")).toHaveValue("yes please");
+  expect(await panel.locator(".ds-try-form .field > label").allInnerTexts()).toEqual(["Word", "Paper", expect.stringContaining("Code")]);
+  await panel.getByLabel("Paper").setInputFiles({ name: "paper.txt", mimeType: "text/plain", buffer: Buffer.from("we agree") });
+  await expect(panel.getByRole("link", { name: "paper.txt" })).toBeVisible();
+  await expect(panel).toContainText("would end as completed");
+  await expect(panel.getByLabel("Code")).toHaveAttribute("type", "password");
+  await panel.getByLabel("Code").fill("4711");
+  await panel.getByRole("button", { name: "Write it as YAML" }).click();
+  await expect(panel.getByLabel("Input (YAML)")).toHaveValue(/word: yes please/);
+  expect(await page.evaluate(() => Object.values(localStorage).join(" "))).not.toContain("4711");
+  await panel.getByLabel("Input (YAML)").fill("word: again");
+  await panel.getByRole("button", { name: "Fill it in as a form" }).click();
+  await expect(panel.getByLabel("Word")).toHaveValue("again");
+  await expect(panel.getByLabel("Paper")).toHaveValue("");
 });
 
 test("an expression shows what it gives, on a past execution and on pinned data", async ({ page }) => {
@@ -134,9 +177,9 @@ test("an expression shows what it gives, on a past execution and on pinned data"
 
   // On pinned data, after it was pinned in the panel.
   await page.getByRole("button", { name: "Try out" }).click();
-  await page.getByRole("region", { name: "Try out" }).getByLabel("Input (YAML)").fill("amount: 5");
+  await page.getByRole("region", { name: "Try out" }).getByLabel("Amount").fill("5");
   await designer.field("when").click();
-  await page.getByLabel("Preview with").selectOption("pinned data");
+  await page.getByLabel("Preview with").selectOption("data pinned in Try out");
   await expect(preview).toHaveText("= false");
   await page.getByLabel("Preview with").selectOption("no preview");
   await expect(preview).toBeHidden();

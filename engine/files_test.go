@@ -16,6 +16,31 @@ import (
 	"weftline/engine/execution"
 )
 
+// A form that is sent twice keeps its file twice: the key still means the first start, as long as the bytes are the
+// same ones.
+func TestAKeyCountsWhatAFileHoldsNotUnderWhichIDItIsKept(t *testing.T) {
+	w := newWorld(t)
+	w.publish("signs", "  input: {type: object, properties: {paper: {type: object, x-file: true}}}\n  activities:\n    - {id: go, type: set, outputs: {a: \"1\"}}\n")
+	start := func(content string) (engine.Started, error) {
+		file, err := w.SaveFile(t.Context(), w.who, "paper.txt", "text/plain", []byte(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Start(t.Context(), w.who, engine.StartRequest{Workflow: "signs", IdempotencyKey: "form", Input: map[string]any{"paper": file.Value()}})
+	}
+	first, err := start("we agree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := start("we agree"); err != nil || second.ID != first.ID {
+		t.Errorf("the same form started %s and %s: %v", first.ID, second.ID, err)
+	}
+	var refusal *engine.Error
+	if _, err := start("we do not"); !errors.As(err, &refusal) || refusal.Code != "idempotency_mismatch" {
+		t.Errorf("another file answered %v", err)
+	}
+}
+
 // TestFilesBelongToATeamAndLiveWithWhatNamesThem: another team does not see a file; one that an execution names
 // is kept as long as that is, one that none names for a day.
 func TestFilesBelongToATeamAndLiveWithWhatNamesThem(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"weftline/engine/execution"
 	"weftline/engine/expr"
+	"weftline/engine/flow"
 	"weftline/engine/instants"
 	"weftline/engine/seal"
 	"weftline/engine/store"
@@ -332,17 +333,42 @@ func (r *runs) checkTexts(request StartRequest) error {
 	return nil
 }
 
-// startKey is the key of a request with the hash of all that it says.
+// startKey is the key of a request with the hash of all that it says. Of a file it counts what it holds, not under
+// which id it was kept: a form that is sent twice keeps its files twice.
 func startKey(request StartRequest) (*store.StartKey, error) {
 	if request.IdempotencyKey == "" {
 		return nil, nil
 	}
+	key := request.IdempotencyKey
+	request.Input = withoutFileIDs(request.Input)
 	said, err := json.Marshal(request)
 	if err != nil {
 		return nil, Refuse("bad_request", "the request cannot be read: "+err.Error())
 	}
 	hash := sha256.Sum256(said)
-	return &store.StartKey{Key: request.IdempotencyKey, Hash: hash[:]}, nil
+	return &store.StartKey{Key: key, Hash: hash[:]}, nil
+}
+
+// withoutFileIDs is a value whose files are known by name, type, size and digest alone.
+func withoutFileIDs(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		_, file := v[flow.FileKey]
+		out := make(map[string]any, len(v))
+		for key, member := range v {
+			if !file || key != flow.FileKey || v["sha256"] == nil {
+				out[key] = withoutFileIDs(member)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, entry := range v {
+			out[i] = withoutFileIDs(entry)
+		}
+		return out
+	}
+	return value
 }
 
 // startedBefore answers what a key started within the last 24 hours.

@@ -20,6 +20,7 @@ var unaudited = map[string]string{
 	"POST /api/v1/workflows/:name/evaluate":  "changes nothing",
 	"POST /api/v1/workflows/:name/tests/run": "changes nothing",
 	"POST /workflows/:name/tests":            "changes nothing",
+	"POST /workflows/:name/try-form":         "changes nothing; a file that was chosen is kept as by POST /files",
 	"POST /api/v1/executions/replay":         "changes nothing",
 	"POST /api/v1/schedules/preview":         "changes nothing",
 	"POST /api/v1/access/try":                "changes nothing",

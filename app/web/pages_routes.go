@@ -28,6 +28,7 @@ func (p *Pages) Routes() []Route {
 		{Method: post, Path: "/workflows/:name/tests", Needs: auth.Read, Costly: true, Handle: p.runTests},
 		{Method: get, Path: "/workflows/:name/run", Needs: auth.Read, Handle: p.runForm},
 		{Method: post, Path: "/workflows/:name/run", Needs: auth.Run, Handle: p.run, MaxBody: formMax},
+		{Method: post, Path: "/workflows/:name/try-form", Needs: auth.Read, Handle: p.tryFormOf, MaxBody: formMax},
 
 		{Method: get, Path: "/reviews", Needs: auth.Read, Handle: p.proposalList},
 		{Method: get, Path: "/workflows/:name/proposals/:number", Needs: auth.Read, Handle: p.proposal},

@@ -345,7 +345,7 @@ func (c *checker) constantExpression(n *node, s *shape) {
 }
 
 func (c *checker) schema(n *node) {
-	schema, err := compileSchema(n.plainMap())
+	schema, err := compileSchema(orderedSchema(n))
 	if err != nil {
 		at, message := n, err.Error()
 		if e, ok := err.(*schemaError); ok {

@@ -24,21 +24,22 @@ type Problem struct {
 
 // Field is one input, or a group of them.
 type Field struct {
-	Name     string // posted name: the JSON pointer of the value, e.g. /lines/0/qty
-	ID       string // of the element
-	Label    string
-	Help     string
-	Kind     string
-	Required bool
-	Value    string // as typed; "true" for a checked box, JSON for a choice
-	Example  string
-	Options  []Option
-	Min, Max string
-	Error    string
-	Fields   []Field // of an object; the rows of a list
-	Row      bool    // a row of a list: it can be removed
-	File     ui.File // what a file field holds; no Name = nothing yet
-	Accept   string  // of a file field, as browsers read it
+	Name      string // posted name: the JSON pointer of the value, e.g. /lines/0/qty
+	ID        string // of the element
+	Label     string
+	Help      string
+	Kind      string
+	Required  bool
+	Value     string // as typed; "true" for a checked box, JSON for a choice
+	Example   string
+	Options   []Option
+	Min, Max  string
+	Error     string
+	Fields    []Field // of an object; the rows of a list
+	Row       bool    // a row of a list: it can be removed
+	Sensitive bool
+	File      ui.File // what a file field holds; no Name = nothing yet
+	Accept    string  // of a file field, as browsers read it
 }
 
 // Option is one choice; Value is the JSON of what it stands for.
@@ -79,17 +80,18 @@ func (b *builder) fields(object schema, pointer string) []Field {
 
 func (b *builder) field(s schema, pointer, label string) Field {
 	field := Field{
-		Name:    pointer,
-		ID:      elementID(pointer),
-		Label:   label,
-		Kind:    s.kind(),
-		Help:    help(s),
-		Value:   b.typed.Get(pointer),
-		Options: s.choices(),
-		Min:     s.number("minimum"),
-		Max:     s.number("maximum"),
-		Example: example(s),
-		Error:   b.take(pointer, label),
+		Name:      pointer,
+		ID:        elementID(pointer),
+		Label:     label,
+		Kind:      s.kind(),
+		Help:      help(s),
+		Value:     b.typed.Get(pointer),
+		Options:   s.choices(),
+		Min:       s.number("minimum"),
+		Max:       s.number("maximum"),
+		Example:   example(s),
+		Error:     b.take(pointer, label),
+		Sensitive: s.sensitive(),
 	}
 	switch field.Kind {
 	case KindObject:

@@ -181,3 +181,22 @@ func TestAFileFieldHoldsWhatStandsForTheFile(t *testing.T) {
 		t.Errorf("problems %+v", problems)
 	}
 }
+
+// A form asks in the order that the author wrote, also in groups; what an order does not name follows.
+func TestFieldsStandInTheOrderOfTheirDeclaration(t *testing.T) {
+	schema := parseJSON(t, `{"type": "object", "required": ["b"], "x-order": ["z", "b", "group"], "properties": {
+	  "b": {"type": "string", "examples": ["one"]}, "a": {"type": "string"}, "z": {"type": "string", "default": "q", "examples": ["no"]},
+	  "group": {"type": "object", "x-order": ["y", "x"], "properties": {"x": {"type": "string"}, "y": {"type": "string"}}}}}`)
+	form := Build(schema, url.Values{}, nil)
+	var got []string
+	for _, field := range form.Fields {
+		got = append(got, field.Label)
+	}
+	got = append(got, form.Fields[2].Fields[0].Label)
+	if want := []string{"Z", "B", "Group", "A", "Y"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("fields = %v, want %v", got, want)
+	}
+	if example := Example(schema); !reflect.DeepEqual(example, map[string]any{"b": "one"}) {
+		t.Errorf("an example is %v", example)
+	}
+}

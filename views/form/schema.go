@@ -112,13 +112,13 @@ func (s schema) typeName() string {
 	return ""
 }
 
-// properties are the names of an object's properties: required ones in the author's order, then the others
-// by name (a decoded schema has lost the order it was written in).
+// properties are the names of an object's properties in the order that they were written in, which x-order holds.
+// Without it (a decoded schema has lost the order) required ones come first, then the others by name.
 func (s schema) properties() []string {
 	properties, _ := s.node["properties"].(map[string]any)
 	var names []string
-	for _, name := range s.requiredNames() {
-		if _, ok := properties[name]; ok {
+	for _, name := range append(texts(s.node["x-order"]), s.requiredNames()...) {
+		if _, ok := properties[name]; ok && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -139,8 +139,11 @@ func (s schema) property(name string) schema {
 
 func (s schema) items() schema { return s.child(s.node["items"]) }
 
-func (s schema) requiredNames() []string {
-	switch list := s.node["required"].(type) {
+func (s schema) requiredNames() []string { return texts(s.node["required"]) }
+
+// texts are those of a list, decoded or not.
+func texts(value any) []string {
+	switch list := value.(type) {
 	case []string:
 		return list
 	case []any:
@@ -244,8 +247,13 @@ func (s schema) kind() string {
 	return KindJSON
 }
 
+func (s schema) sensitive() bool {
+	secret, _ := s.node["x-sensitive"].(bool)
+	return secret
+}
+
 func (s schema) textKind() string {
-	if secret, _ := s.node["x-sensitive"].(bool); secret {
+	if s.sensitive() {
 		return KindSecret
 	}
 	switch s.text("format") {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -210,6 +211,27 @@ func Fill(source map[string]any, value any) url.Values {
 	typed := url.Values{}
 	fill(typed, newSchema(source), value, "")
 	return typed
+}
+
+// Example is an input to try a schema with: the first example of each field that has one and no default.
+func Example(source map[string]any) map[string]any {
+	value := map[string]any{}
+	s := newSchema(source)
+	for _, name := range s.properties() {
+		property := s.property(name)
+		examples, _ := property.node["examples"].([]any)
+		if _, standard := property.node["default"]; !standard && len(examples) > 0 {
+			value[name] = examples[0]
+		}
+	}
+	return value
+}
+
+// Sensitive reports whether a field of the form is to be masked.
+func (f Form) Sensitive() bool { return sensitive(f.Fields) }
+
+func sensitive(fields []Field) bool {
+	return slices.ContainsFunc(fields, func(field Field) bool { return field.Sensitive || sensitive(field.Fields) })
 }
 
 func fill(typed url.Values, s schema, value any, pointer string) {

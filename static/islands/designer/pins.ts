@@ -6,6 +6,7 @@ import { valueOfBlock } from './values';
 
 export class Pins {
   input = '';
+  private sensitive = false;
   private mocks: Record<string, string> = {};
 
   constructor(private readonly key: string) {
@@ -47,8 +48,10 @@ export class Pins {
     }
   }
 
-  setInput(text: string): void {
+  /** Sensitive input lives as long as the page. */
+  setInput(text: string, sensitive = false): void {
     this.input = text;
+    this.sensitive = sensitive;
     this.keep();
   }
 
@@ -65,7 +68,7 @@ export class Pins {
 
   private keep(): void {
     try {
-      localStorage.setItem(this.key, JSON.stringify({ input: this.input, mocks: this.mocks }));
+      localStorage.setItem(this.key, JSON.stringify({ input: this.sensitive ? '' : this.input, mocks: this.mocks }));
     } catch {
       // Full or switched off: the pins live as long as the page.
     }

@@ -51,6 +51,31 @@ export function effectOf(type: string, inputs: unknown): string | null {
   }
 }
 
+/** Whether it changes nothing outside: a method of HTTP that only reads, or a script in the sandbox. */
+export function isSafe(type: string, inputs: unknown): boolean {
+  const given = isRecord(inputs) ? inputs : {};
+  if (type === 'http') return given.method === undefined || given.method === 'GET' || given.method === 'HEAD';
+  return type === 'script' && given.language === 'javascript';
+}
+
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/\.address_refused$/, 'This server may not reach the address; an operator allows private ranges with --egress-allow, and the team’s policy may narrow them.'],
+  [/^transport\.dns$/, 'No machine has this name: check the host.'],
+  [/^transport\.tls$/, 'The certificate was not accepted: “TLS” takes another authority.'],
+  [/^transport\./, 'Nothing answered: check host and port, and whether the server can reach them.'],
+  [/^timeout\./, 'It took longer than its time-out; give it more under “Time and repeats”.'],
+  [/^http\.40[13]$/, 'The service does not let this request in: check “Authentication” and the secret behind it.'],
+  [/^http\.404$/, 'The service knows no such address: check the URL and what is put into it.'],
+  [/^http\.\d/, 'What counts as success is said under “What counts as success”.'],
+  [/^connection\.not_found$/, 'The team has no such connection: an admin makes one in the settings.'],
+  [/^(expr\.eval|input\.invalid)$/, 'See what it was given; an input or a pin may be missing or of another type.'],
+];
+
+/** What a person could do about a type of error; null when there is nothing to say. */
+export function hintOf(error: string): string | null {
+  return hints.find(([pattern]) => pattern.test(error))?.[1] ?? null;
+}
+
 /** The step of an activity; of a loop's body the first item's. */
 export function stepOf(plan: Plan, key: string): PlanStep | undefined {
   return plan.steps.find((s) => s.activity === key);

@@ -14,11 +14,14 @@ type Field = HTMLInputElement | HTMLTextAreaElement;
 
 export class Preview {
   private readonly words = el('output', { class: 'ds-preview-words' });
-  private readonly source = el('select', { 'aria-label': 'Preview with' }, el('option', { value: 'off' }, 'no preview'), el('option', { value: 'pins' }, 'pinned data'));
+  private readonly source = el('select', { 'aria-label': 'Preview with' }, el('option', { value: 'off' }, 'no preview'), el('option', { value: 'pins' }, 'data pinned in Try out'));
   private readonly element = el('div', { class: 'ds-preview' }, this.words, this.source);
   private field: Field | null = null;
   private pressed = false;
   private listed = false;
+  private never = false;
+  /** Somebody chose what to preview with. */
+  private chosen = false;
   private timer = 0;
   private asked = 0;
 
@@ -33,7 +36,7 @@ export class Preview {
     form.addEventListener('pointerdown', () => (this.pressed = true), { capture: true });
     form.addEventListener('pointerup', () => (this.pressed = false));
     form.addEventListener('pointercancel', () => (this.pressed = false));
-    this.source.addEventListener('change', () => void this.evaluate());
+    this.source.addEventListener('change', () => ((this.chosen = true), void this.evaluate()));
   }
 
   /** Follows the keyboard from field to field. */
@@ -64,6 +67,13 @@ export class Preview {
     const executions = await this.server.executions();
     this.source.append(...executions.map((e) => el('option', { value: e.id }, `execution of ${new Date(e.startedAt).toLocaleString()}`)));
     this.source.value = executions[0]?.id ?? (this.pins.empty ? 'off' : 'pins');
+    this.never = executions.length === 0;
+  }
+
+  /** Why there is no value, and what would give one. */
+  private reason(): string {
+    if (this.source.value !== 'off' || this.chosen) return '';
+    return `No value to show: ${this.never ? 'this workflow has never run' : 'no execution is chosen'}. Give an input under Try out, and choose the data pinned there.`;
   }
 
   private soon(): void {
@@ -76,7 +86,9 @@ export class Preview {
     const ask = ++this.asked;
     const template = field?.dataset.expression === 'template';
     const expression = field?.value.trim() ?? '';
-    if (!field || this.source.value === 'off' || expression === '' || (template && !expression.includes('${{'))) return this.show('', false);
+    if (!field || expression === '' || (template && !expression.includes('${{'))) return this.show('', false);
+    if (!this.chosen && this.never && this.source.value === 'off' && !this.pins.empty) this.source.value = 'pins'; // pinned meanwhile
+    if (this.source.value === 'off') return this.show(this.reason(), false);
     const activity = this.session.focus?.key ?? '';
     const basis = this.source.value === 'pins' ? this.pinned() : { execution: this.source.value };
     if (typeof basis === 'string') return this.show(basis, true);

@@ -19,6 +19,15 @@ export interface Evaluated {
   error?: { message: string; hint?: string; line?: number; column?: number };
 }
 
+/** The form of a workflow's input, and what it comes to. */
+export interface TryForm {
+  html: string;
+  fields: number;
+  input: unknown;
+  complete: boolean;
+  sensitive: boolean;
+}
+
 export type Saved =
   | { kind: 'saved'; etag: string; checked: Checked }
   | { kind: 'stale'; text: string; etag: string }
@@ -65,6 +74,16 @@ export class Server {
   /** One attempt of an activity, with its effects. */
   async attempt(definition: string, input: unknown, mocks: Record<string, unknown>, activity: string, item: string | undefined): Promise<Tried | { refused: string }> {
     return this.ask<Tried>('try', { definition, input, mocks, activity, item, effects: true });
+  }
+
+  /** The form of the input, made of the text in the fields. */
+  async tryForm(fields: FormData): Promise<TryForm | { refused: string }> {
+    try {
+      const answer = await fetch(`/workflows/${encodeURIComponent(this.name)}/try-form`, { method: 'POST', body: fields, headers: { 'X-CSRF-Token': csrf() } });
+      return answer.ok ? ((await answer.json()) as TryForm) : { refused: `The server answered ${answer.status}` };
+    } catch {
+      return { refused: 'The server cannot be reached.' };
+    }
   }
 
   /** What an expression gives, on a past execution or on pinned data. */
@@ -141,8 +160,11 @@ async function send(path: string, method: string, text: string, headers: Record<
 }
 
 function write(path: string, method: string, text: string, headers: Record<string, string>): Promise<Response> {
-  const token = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content ?? '';
-  return fetch(path, { method, body: text, headers: { 'Content-Type': 'application/yaml', 'X-CSRF-Token': token, ...headers } });
+  return fetch(path, { method, body: text, headers: { 'Content-Type': 'application/yaml', 'X-CSRF-Token': csrf(), ...headers } });
+}
+
+function csrf(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content ?? '';
 }
 
 function checkedOf(body: Partial<Checked>): Checked {

@@ -3,14 +3,15 @@
 // is run for real when the person says so.
 
 import { el } from '../graph/dom';
-import type { GraphNode } from '../graph/model';
+import { isRecord, type GraphNode } from '../graph/model';
+import type { GraphView } from '../graph/view';
 import type { Pins } from './pins';
 import { litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
 import { RealRun } from './real-run';
 import type { Server } from './server';
 import type { Session } from './session';
-import { blockOf } from './values';
-import type { GraphView } from '../graph/view';
+import { TryInput } from './try-input';
+import { blockOf, valueOfBlock } from './values';
 
 const planAfter = 400; // ms without a change, while the panel is open
 
@@ -21,56 +22,111 @@ export interface TestHooks {
   opened(): void;
 }
 
+const button = (words: string, act: () => void, kind = '') =>
+  el('button', { type: 'button', class: `ds-button ${kind}`.trim(), onclick: act }, words);
+
 export class TestPanel {
   readonly element = el('section', { class: 'ds-test', 'aria-label': 'Try out', hidden: true });
   /** What the selected activity would be given; beside its form. */
   readonly aside = el('div', { class: 'ds-section ds-tried', hidden: true });
-  private readonly input = el('textarea', { class: 'ds-code-input', id: 'ds-test-input', rows: 4, spellcheck: 'false', placeholder: 'amount: 5' });
+  private readonly input: TryInput;
   private readonly past = el('select', { id: 'ds-test-past', 'aria-label': 'Past execution to take data from' }, el('option', { value: '' }, 'Take data from a past execution …'));
   private readonly result = el('div', { class: 'ds-test-result', role: 'status' });
-  private readonly real = new RealRun({
-    run: (node, item) => this.attempt(node, item),
-    pin: (key, text) => this.pin(key, text),
-  });
+  private readonly toHere = button('Plan to the selected activity', () => void this.asked(this.session.focus?.key ?? null));
+  private readonly real: RealRun;
   private plan: Plan | null = null;
   private until: string | null = null;
   private timer = 0;
-  private asked = 0;
+  private turn = 0;
+  /** What the form was made of. */
+  private schema = '';
   /** The activity that the aside is about. */
   private shown: string | null = null;
 
   constructor(private readonly session: Session, private readonly server: Server, private readonly pins: Pins, private readonly hooks: TestHooks) {
-    this.input.value = this.pins.input;
-    this.input.addEventListener('input', () => {
-      this.pins.setInput(this.input.value);
-      this.soon();
+    this.input = new TryInput({
+      ask: (fields) => (fields.set('_definition', session.text), server.tryForm(fields)),
+      text: () => pins.input,
+      changed: (input, sensitive) => {
+        const text = isRecord(input) && Object.keys(input).length > 0 ? blockOf(input) : '';
+        if (text === pins.input) return;
+        pins.setInput(text, sensitive);
+        this.soon();
+      },
+      written: (text) => {
+        pins.setInput(text);
+        if (this.input.asYaml) this.soon();
+        else void this.refill();
+      },
+    });
+    this.real = new RealRun({
+      run: (node, item) => this.attempt(node, item),
+      pin: (key, text) => this.pin(key, text),
+      fields: (node) => session.fields(node),
     });
     this.past.addEventListener('change', () => void this.take(this.past.value));
-    const button = (words: string, act: () => void, primary = false) =>
-      el('button', { type: 'button', class: primary ? 'ds-button ds-primary' : 'ds-button', onclick: act }, words);
     this.element.append(
-      el('div', { class: 'ds-test-give' },
-        el('label', { class: 'ds-label', for: 'ds-test-input' }, 'Input (YAML)'), this.input, this.past,
-        el('div', { class: 'ds-notice-actions' },
-          button('Plan', () => void this.run(null), true),
-          button('Plan to the selected activity', () => void this.run(this.session.focus?.key ?? null)),
-          button('Unpin all', () => (this.pins.clear(), void this.run(this.until))),
-          button('Close', () => this.toggle(false)))),
-      this.result);
+      el('div', { class: 'ds-test-give' }, el('h3', {}, 'Input'), this.input.element, this.past),
+      el('div', { class: 'ds-test-do' },
+        el('div', { class: 'ds-test-ways' },
+          el('div', { class: 'ds-way' }, el('h3', {}, 'Plan'), el('p', {}, 'Computes the path and what each activity would be given. Nothing is called, sent or stored.'),
+            el('div', { class: 'ds-notice-actions' }, button('Plan', () => void this.asked(null), 'ds-primary'), this.toHere, button('Unpin all', () => (pins.clear(), void this.run(this.until))))),
+          this.real.element,
+          el('button', { type: 'button', class: 'ds-icon ds-test-close', 'aria-label': 'Close', title: 'Close', onclick: () => this.toggle(false) }, '×')),
+        this.result));
     session.listen({ text: () => this.soon(), selection: () => this.showAside() });
   }
 
   toggle(show = this.element.hidden, until: string | null = null): void {
     if (show !== this.element.hidden) return;
     this.element.hidden = !show;
-    if (show) {
-      this.hooks.opened();
-      void this.listPast();
-      void this.run(until);
-      this.input.focus();
-    } else {
+    if (!show) {
+      this.plan = null;
+      return this.show();
+    }
+    this.hooks.opened();
+    this.showAside();
+    void this.begin(until);
+  }
+
+  /** Fills the form with what was used last, and plans if that is enough. */
+  private async begin(until: string | null): Promise<void> {
+    const list = await this.listPast();
+    const newest = this.pins.input === '' && list[0] ? pinsOf(await this.server.execution(list[0].id)).input : null;
+    const complete = await this.refill(shownOnly(newest));
+    this.element.querySelector<HTMLElement>('.ds-try-form :is(input, select, textarea)')?.focus();
+    if (complete || until !== null) await this.run(until);
+    else this.invite();
+  }
+
+  private invite(): void {
+    this.result.replaceChildren(el('p', { class: 'ds-quiet' }, 'Fill in the input, then plan: the path lights up on the canvas. Where the plan cannot know what an activity gives, it stops and you can pin an answer.'));
+  }
+
+  /** Makes the form anew; with what is pinned, else with what is given, else with examples. */
+  private async refill(otherwise: unknown = null): Promise<boolean> {
+    this.schema = this.schemaNow();
+    let value: unknown = otherwise;
+    try {
+      value = valueOfBlock(this.pins.input) ?? otherwise;
+    } catch {
+      // What cannot be read is shown as it was written.
+    }
+    return this.input.fill(value);
+  }
+
+  private schemaNow(): string {
+    const { spec } = this.session.root;
+    return isRecord(spec) ? JSON.stringify(spec.input ?? null) : '';
+  }
+
+  /** Plans because somebody asked for it: what is missing is said at its field. */
+  private async asked(until: string | null): Promise<void> {
+    if (await this.input.check(true)) await this.run(until);
+    else {
       this.plan = null;
       this.show();
+      this.complain('The input is not complete: see beside its fields.');
     }
   }
 
@@ -79,11 +135,11 @@ export class TestPanel {
     clearTimeout(this.timer);
     if (this.element.hidden) return this.toggle(true, until);
     this.until = until;
-    const ask = ++this.asked;
+    const turn = ++this.turn;
     const given = this.given();
     if (typeof given === 'string') return this.complain(given);
     const plan = await this.server.plan(this.session.text, given.input, given.mocks);
-    if (ask !== this.asked || this.element.hidden) return; // a newer one is on its way
+    if (turn !== this.turn || this.element.hidden) return; // a newer one is on its way
     if ('refused' in plan) return this.complain(plan.refused);
     this.plan = plan;
     this.show();
@@ -96,7 +152,14 @@ export class TestPanel {
   private soon(): void {
     if (this.element.hidden) return;
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => void this.run(this.until), planAfter);
+    this.timer = window.setTimeout(() => void this.follow(), planAfter);
+  }
+
+  /** The plan follows what is typed, as long as the input is complete. */
+  private async follow(): Promise<void> {
+    const other = this.schemaNow() !== this.schema && !this.input.asYaml;
+    if (other ? await this.refill() : await this.input.check(false)) await this.run(this.until);
+    else if (!this.plan) this.invite();
   }
 
   private complain(words: string): void {
@@ -128,25 +191,28 @@ export class TestPanel {
   private showAside(): void {
     const node = this.session.focus;
     const step = node && this.plan ? stepOf(this.plan, node.key) : undefined;
+    this.toHere.disabled = !node;
+    this.toHere.textContent = node ? `Plan to ${node.name}` : 'Plan to the selected activity';
+    this.real.offer(node, step, this.session.readonly);
     this.aside.hidden = !this.plan || !node;
     if (!this.plan || !node) return void (this.shown = null);
-    const pinned = el('textarea', { class: 'ds-code-input', id: 'ds-pin', rows: 3, spellcheck: 'false', placeholder: 'status: 200' });
+    if (this.shown === node.key) return this.refresh(step);
+    const pinned = el('textarea', { class: 'ds-code-input', id: 'ds-pin', rows: 3, spellcheck: 'false', placeholder: 'e.g. status: 200' });
     pinned.value = this.pins.of(node.key);
     pinned.addEventListener('input', () => {
       this.pins.pin(node.key, pinned.value);
       this.soon();
     });
-    this.real.offer(this.session.readonly ? null : node, step);
-    if (this.shown === node.key) return this.refresh(step);
     this.shown = node.key;
     this.aside.replaceChildren(el('h3', {}, 'Tried out'),
       el('p', { class: 'ds-quiet ds-tried-words' }),
       el('p', { class: 'ds-label' }, 'It would be given'), el('pre', { class: 'ds-tried-inputs', tabindex: 0, 'aria-label': 'Resolved inputs' }, ''),
-      el('label', { class: 'ds-label', for: 'ds-pin' }, 'Pinned: what it gives (YAML)'), pinned, this.real.element);
+      el('label', { class: 'ds-label', for: 'ds-pin' }, 'Pinned: what it gives (YAML)'), pinned);
     this.refresh(step);
   }
 
   private async attempt(node: GraphNode, item: string | undefined): Promise<Tried | { refused: string }> {
+    if (!(await this.input.check(true))) return { refused: 'The input is not complete: see beside its fields.' };
     const given = this.given();
     if (typeof given === 'string') return { refused: given };
     return this.server.attempt(this.session.text, given.input, given.mocks, node.key, item);
@@ -166,10 +232,11 @@ export class TestPanel {
     this.aside.querySelector('.ds-tried-inputs')!.textContent = step?.inputs === undefined || step.inputs === null ? 'nothing' : blockOf(step.inputs);
   }
 
-  private async listPast(): Promise<void> {
+  private async listPast(): Promise<{ id: string }[]> {
     const list = await this.server.executions();
     this.past.replaceChildren(this.past.options[0]!, ...list.map((e) => el('option', { value: e.id }, `${e.status}, ${new Date(e.startedAt).toLocaleString()}`)));
     this.past.hidden = list.length === 0;
+    return list;
   }
 
   /** Pins what a past execution was started with and what its activities gave. */
@@ -178,9 +245,15 @@ export class TestPanel {
     const execution = id ? await this.server.execution(id) : null;
     if (!execution) return;
     const { input, mocks } = pinsOf(execution);
-    this.input.value = blockOf(input);
-    this.pins.setInput(this.input.value);
+    this.pins.setInput(blockOf(shownOnly(input)));
     for (const [activity, value] of Object.entries(mocks)) this.pins.pin(activity, blockOf(value));
+    await this.refill();
     await this.run(null);
   }
+}
+
+/** An input without the values that are only shown as ***. */
+function shownOnly(input: unknown): unknown {
+  if (!isRecord(input)) return input;
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== '***'));
 }
