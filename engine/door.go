@@ -398,6 +398,7 @@ type QueueRow struct {
 	Key       string  `json:"key"`
 	Depth     int     `json:"depth"`
 	Leased    int     `json:"leased"`
+	Unserved  int     `json:"unserved,omitempty"` // of depth: no worker that is alive takes them
 	OldestAge float64 `json:"oldestReadySeconds"`
 	Owner     string  `json:"owner,omitempty"`
 }

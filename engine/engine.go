@@ -223,7 +223,7 @@ func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Poli
 
 // serving is what the worker claims.
 func (o Options) serving() queue.Serving {
-	return queue.Serving{Partitions: o.partitions(), Teams: o.Teams, Workflows: o.Workflows, Queues: o.Queues}
+	return queue.Serving{Partitions: o.partitions(), Every: len(o.Serves) == 0, Teams: o.Teams, Workflows: o.Workflows, Queues: o.Queues}
 }
 
 func (o Options) partitions() []int16 {

@@ -80,7 +80,33 @@ func (r *runs) Executions(ctx context.Context, who Who, filter ExecutionFilter) 
 	if err != nil {
 		return none, err
 	}
-	return page, r.sayWaits(ctx, who, page.Items)
+	if err := r.sayWaits(ctx, who, page.Items); err != nil {
+		return none, err
+	}
+	return page, r.sayUnserved(ctx, page.Items)
+}
+
+// sayUnserved adds to those that nobody alive would drive that this is what they wait for.
+func (r *runs) sayUnserved(ctx context.Context, list []ExecutionSummary) error {
+	var open []uuid.UUID
+	for _, one := range list {
+		if one.FinishedAt == nil {
+			open = append(open, one.ID)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	unserved, err := r.q.UnservedAmong(ctx, open, queue.Lease.Seconds())
+	if err != nil {
+		return fmt.Errorf("list which executions no worker serves: %w", err)
+	}
+	for i := range list {
+		if slices.Contains(unserved, list[i].ID) {
+			list[i].WaitsFor = append([]WaitSummary{{Kind: waitUnserved}}, list[i].WaitsFor...)
+		}
+	}
+	return nil
 }
 
 // sayWaits adds to those that wait what they wait for.
@@ -176,8 +202,13 @@ func (r *runs) stateOf(ctx context.Context, who Who, id uuid.UUID) (*flow.Workfl
 	return loaded.Definition.Workflow, loaded.State, nil
 }
 
-// waitQuarantine is the kind of wait of an execution that is set aside.
-const waitQuarantine = "quarantine"
+// Kinds of wait of an execution that could go on, but is in line for a worker, has nobody alive who would take it, or is
+// set aside.
+const (
+	waitQueue      = "queue"
+	waitUnserved   = "unserved"
+	waitQuarantine = "quarantine"
+)
 
 func textOf(text *string) string {
 	if text == nil {
@@ -202,11 +233,13 @@ func (r *runs) addPlaceInLine(ctx context.Context, detail *ExecutionDetail) erro
 	if place.Queue != flow.DefaultQueue {
 		line = fmt.Sprintf("its team in the queue %s", place.Queue)
 	}
-	reason := fmt.Sprintf("waits for a worker, number %d in the line of %s", place.Place, line)
+	wait := execution.WaitDetail{Kind: waitQueue, Since: place.Since, Position: place.Place,
+		Reason: fmt.Sprintf("waits for a worker, number %d in the line of %s", place.Place, line)}
 	if !place.Served {
-		reason = fmt.Sprintf("no worker that is alive takes executions of workflow %s in the queue %s: start one that does", detail.Workflow, place.Queue)
+		wait.Kind = waitUnserved
+		wait.Reason = fmt.Sprintf("waits for a worker of the queue %s: no worker that is alive takes executions of workflow %s in the queue %s", place.Queue, detail.Workflow, place.Queue)
 	}
-	detail.Waits = append(detail.Waits, execution.WaitDetail{Kind: "queue", Since: place.Since, Position: place.Place, Reason: reason})
+	detail.Waits = append(detail.Waits, wait)
 	return nil
 }
 
@@ -298,7 +331,7 @@ func (r *runs) Definition(ctx context.Context, who Who, id uuid.UUID) (Version, 
 
 // Queue is the depth of the team's queue by partition, queue, team, workflow or priority.
 func (r *runs) Queue(ctx context.Context, who Who, by string) ([]QueueRow, error) {
-	depths, ok, err := queue.Depths(ctx, r.q, who.Team, by)
+	depths, ok, err := queue.Depths(ctx, r.db, who.Team, by)
 	if err != nil {
 		return nil, fmt.Errorf("read the queue: %w", err)
 	}
@@ -307,13 +340,29 @@ func (r *runs) Queue(ctx context.Context, who Who, by string) ([]QueueRow, error
 	}
 	rows := make([]QueueRow, len(depths))
 	for i, d := range depths {
-		rows[i] = QueueRow{Key: d.Key, Depth: d.Ready, Leased: d.Leased, OldestAge: d.OldestAge}
+		rows[i] = QueueRow{Key: d.Key, Depth: d.Ready, Leased: d.Leased, Unserved: d.Unserved, OldestAge: d.OldestAge}
 	}
 	return rows, nil
 }
 
 // Backlog is what waits for a worker over all teams; OldestAge is in seconds.
 func (r *runs) Backlog(ctx context.Context) (QueueRow, error) { return backlogOf(r.q)(ctx) }
+
+// Unserved is what waits, over all teams, for workers that nobody alive is; who waits longest comes first.
+func (r *runs) Unserved(ctx context.Context) ([]queue.Unserved, error) {
+	return queue.FindUnserved(ctx, r.db, nil)
+}
+
+// ServedBacklog is the backlog without what no worker that is alive takes; that is looked for only when somebody has
+// waited for longer than most.
+func (r *runs) ServedBacklog(ctx context.Context, most time.Duration) (QueueRow, error) {
+	backlog, err := r.Backlog(ctx)
+	if err != nil || backlog.OldestAge <= most.Seconds() {
+		return backlog, err
+	}
+	row, err := r.q.OldestServed(ctx, queue.Lease.Seconds())
+	return QueueRow{Key: "served", Depth: int(row.Depth), OldestAge: row.OldestAge}, err
+}
 
 func backlogOf(q *queries.Queries) func(context.Context) (QueueRow, error) {
 	return func(ctx context.Context) (QueueRow, error) {

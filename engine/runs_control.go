@@ -17,6 +17,10 @@ import (
 // asker sees the effect. The message is durable before.
 const settleWithin = 300 * time.Millisecond
 
+// What is asked of an execution needs no worker that serves it: if nobody owns it, because it waits in a line or none
+// is alive that takes it, the replica that was asked applies it. If that replica dies before, the next one to come by
+// does (queue.Attend).
+
 // Cancel ends an execution early.
 func (r *runs) Cancel(ctx context.Context, who Who, id uuid.UUID, reason string, compensate *bool) error {
 	return r.control(ctx, who, id, "execution.cancelled", execution.Message{Cancel: &execution.Cancel{By: who.User, Reason: reason, Compensate: compensate}})
@@ -71,9 +75,9 @@ func unwrapped(err error) string {
 	return text
 }
 
-// audited delivers a message together with its line of the audit.
+// audited delivers a message together with its line of the audit, and applies it here if nobody drives the execution.
 func (r *runs) audited(ctx context.Context, who Who, a act, id uuid.UUID, message execution.Message) error {
-	return r.deliver(ctx, id, func() (number int64, err error) {
+	applied, err := r.deliver(ctx, id, func() (number int64, err error) {
 		err = inTx(ctx, r.db, func(q *queries.Queries) error {
 			if number, err = r.store.DeliverIn(ctx, q, id, message); err != nil {
 				return err
@@ -87,23 +91,36 @@ func (r *runs) audited(ctx context.Context, who Who, a act, id uuid.UUID, messag
 		})
 		return number, err
 	})
+	if err == nil && !applied && message.Signal == nil { // signals are many, and may wait with what they are for
+		r.attend(ctx, id)
+	}
+	return err
 }
 
 // deliver stores a message by a function that answers its number, wakes its execution and waits a little for it
-// to be applied. One that is stored twice, because its acknowledgement was lost, finds the second time that there is
-// nothing left to do.
-func (r *runs) deliver(ctx context.Context, id uuid.UUID, store func() (int64, error)) error {
+// to be applied, which it answers. One that is stored twice, because its acknowledgement was lost, finds the second time
+// that there is nothing left to do.
+func (r *runs) deliver(ctx context.Context, id uuid.UUID, store func() (int64, error)) (applied bool, err error) {
 	receipt := r.pool.Expect(id)
 	number, err := Again(ctx, store)
 	if err != nil {
 		receipt.Close()
-		return fmt.Errorf("store a message for execution %s: %w", id, err)
+		return false, fmt.Errorf("store a message for execution %s: %w", id, err)
 	}
 	r.pool.Wake(id)
 	soon, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
-	receipt.Wait(soon, number)
-	return nil
+	return receipt.Wait(soon, number), nil
+}
+
+// attend applies what an execution was sent if nobody owns it. The message is stored; whoever drives the execution
+// applies it if this fails.
+func (r *runs) attend(ctx context.Context, id uuid.UUID) {
+	if err := r.pool.Attend(ctx, id); err != nil {
+		r.log.Warn("an execution without an owner could not be attended", "execution", id, "error", err)
+		return
+	}
+	r.settle(id)
 }
 
 // settle waits a little until a message that was stored for an execution is applied.

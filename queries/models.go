@@ -321,6 +321,7 @@ type Ready struct {
 	Deadline    *time.Time
 	Queue       string
 	Region      string
+	Attended    *int64
 }
 
 type Schedule struct {
@@ -545,6 +546,7 @@ type Worker struct {
 	Teams        []string
 	Workflows    []string
 	Pool         string
+	Partitions   []int16
 }
 
 type Workflow struct {

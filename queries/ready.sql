@@ -57,19 +57,18 @@ returning r.execution_id, r.wakes;
 -- The place of an execution in the line of its team and queue and since when it waits; place 0 when it is not in
 -- it. Served: a replica that is alive takes work of its queue.
 select coalesce(max(r.since), now())::timestamptz as since, coalesce(max(r.queue), '')::text as queue,
-    exists (select from workers w where w.kind = 'replica' and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8)
-        and (w.queues = '{}' or max(r.queue) = any(w.queues)) and (w.workflows = '{}' or max(r.workflow) = any(w.workflows))
-        and (w.teams = '{}' or max(t.name) = any(w.teams)))::bool as served,
+    is_served(@lease_seconds::float8, min(r.team_id::text)::uuid, max(r.workflow), max(r.queue), max(r.partition))::bool as served,
     case when count(r.execution_id) = 0 then 0 else (select 1 + count(*) from ready f
         where f.team_id = min(r.team_id::text)::uuid and f.queue = max(r.queue) and f.owner is null and f.turn < min(r.turn)) end::bigint as place
-from ready r join teams t on t.id = r.team_id where r.execution_id = @execution_id and r.owner is null;
+from ready r where r.execution_id = @execution_id and r.owner is null;
 
 -- name: TakeOverReady :many
 -- Takes what dead workers own, of executions that were lost from least to most times in a row before, and counts
--- that they were lost again, as far as the pool serves them.
+-- that they were lost again, as far as the pool serves them and they are among ids, which empty is all.
 with lost as (
     select q.execution_id, q.owner as lost_by from ready q join executions e on e.id = q.execution_id
     where q.owner = any(@dead::uuid[]) and e.crashes between @least and @most
+        and (cardinality(@ids::uuid[]) = 0 or q.execution_id = any(@ids::uuid[]))
         and (cardinality(@queues::text[]) = 0 or q.queue = any(@queues::text[]))
         and (cardinality(@workflows::text[]) = 0 or q.workflow = any(@workflows::text[]))
         and (cardinality(@of_teams::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any(@of_teams::text[])))
@@ -89,7 +88,56 @@ from taken join lost using (execution_id) join counted on counted.id = taken.exe
 
 -- name: ReleaseReady :exec
 -- Gives back what was claimed and never begun.
-update ready set owner = null, claimed_at = null where owner = @owner and execution_id = any(@ids::uuid[]);
+update ready set owner = null, claimed_at = null, attended = null where owner = @owner and execution_id = any(@ids::uuid[]);
+
+-- name: AllServed :one
+select all_served(@lease_seconds::float8)::bool as served;
+
+-- name: Unattended :many
+-- Of a stretch of the queue what nobody who is alive serves and something happened to since it was attended, and
+-- where the stretch ends, which is null behind the end of the queue. What the dead own counts as well.
+with stretch as materialized (
+    select r.execution_id, r.team_id, r.workflow, r.queue, r.partition, r.owner,
+        (r.owner is null or r.owner = any(@dead::uuid[])) and r.wakes is distinct from r.attended as open
+    from ready r where r.execution_id > @after order by r.execution_id limit @batch
+), lane as materialized (
+    select distinct s.team_id, s.workflow, s.queue, s.partition from stretch s where s.open
+), unserved as materialized (
+    select * from lane l where not is_served(@lease_seconds::float8, l.team_id, l.workflow, l.queue, l.partition)
+)
+select s.execution_id, (s.owner is not null)::bool as lost, false::bool as last
+from stretch s join unserved u using (team_id, workflow, queue, partition) where s.open
+union all
+(select s.execution_id, false, true from stretch s where (select count(*) from stretch) = @batch order by s.execution_id desc limit 1);
+
+-- name: UnservedAmong :many
+-- Which of these wait for a worker that nobody alive is.
+select r.execution_id from ready r where r.execution_id = any(@ids::uuid[]) and r.owner is null
+    and not all_served(@lease_seconds::float8)
+    and not is_served(@lease_seconds::float8, r.team_id, r.workflow, r.queue, r.partition);
+
+-- name: OldestServed :one
+-- Depth and age in seconds of what waits for an owner and is served; everything, while no replica is alive.
+with lane as materialized (
+    select r.team_id, r.workflow, r.queue, r.partition, count(*) as depth, min(r.since) as since
+    from ready r where r.owner is null group by 1, 2, 3, 4
+)
+select coalesce(sum(l.depth), 0)::bigint as depth, coalesce(extract(epoch from now() - min(l.since)), 0)::float8 as oldest_age
+from lane l where not exists (select from serving(@lease_seconds::float8)) or is_served(@lease_seconds::float8, l.team_id, l.workflow, l.queue, l.partition);
+
+-- name: Unserved :many
+-- What waits, of one team or of all, for a worker that nobody alive is. Oldest is in seconds.
+with lane as materialized (
+    select r.team_id, r.workflow, r.queue, r.partition, r.priority, count(*) as depth, min(r.since) as since
+    from ready r where r.owner is null and not all_served(@lease_seconds::float8)
+        and (sqlc.narg(team_id)::uuid is null or r.team_id = sqlc.narg(team_id)::uuid)
+    group by 1, 2, 3, 4, 5
+)
+select t.name as team, l.workflow, l.queue, l.partition, l.priority, l.depth,
+    extract(epoch from now() - l.since)::float8 as oldest
+from lane l join teams t on t.id = l.team_id
+where not is_served(@lease_seconds::float8, l.team_id, l.workflow, l.queue, l.partition)
+order by l.since;
 
 -- name: OwnedWakes :one
 select wakes from ready where execution_id = @execution_id and owner = @owner;

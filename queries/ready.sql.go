@@ -12,6 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
+const allServed = `-- name: AllServed :one
+select all_served($1::float8)::bool as served
+`
+
+func (q *Queries) AllServed(ctx context.Context, leaseSeconds float64) (bool, error) {
+	row := q.db.QueryRow(ctx, allServed, leaseSeconds)
+	var served bool
+	err := row.Scan(&served)
+	return served, err
+}
+
 const claimReady = `-- name: ClaimReady :many
 with line as materialized (
     select f.execution_id, f.team_id, f.priority, f.since, f.deadline, f.turn, f.region, weight_of(t.policy) as weight from teams t
@@ -140,6 +151,28 @@ func (q *Queries) OldestReady(ctx context.Context) (OldestReadyRow, error) {
 	return i, err
 }
 
+const oldestServed = `-- name: OldestServed :one
+with lane as materialized (
+    select r.team_id, r.workflow, r.queue, r.partition, count(*) as depth, min(r.since) as since
+    from ready r where r.owner is null group by 1, 2, 3, 4
+)
+select coalesce(sum(l.depth), 0)::bigint as depth, coalesce(extract(epoch from now() - min(l.since)), 0)::float8 as oldest_age
+from lane l where not exists (select from serving($1::float8)) or is_served($1::float8, l.team_id, l.workflow, l.queue, l.partition)
+`
+
+type OldestServedRow struct {
+	Depth     int64
+	OldestAge float64
+}
+
+// Depth and age in seconds of what waits for an owner and is served; everything, while no replica is alive.
+func (q *Queries) OldestServed(ctx context.Context, leaseSeconds float64) (OldestServedRow, error) {
+	row := q.db.QueryRow(ctx, oldestServed, leaseSeconds)
+	var i OldestServedRow
+	err := row.Scan(&i.Depth, &i.OldestAge)
+	return i, err
+}
+
 const otherOwners = `-- name: OtherOwners :many
 select owner::uuid as owner from ready
 where owner is not null and owner <> $1 and owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff' group by owner
@@ -202,12 +235,10 @@ func (q *Queries) OwnedWakes(ctx context.Context, executionID uuid.UUID, owner *
 
 const placeInLine = `-- name: PlaceInLine :one
 select coalesce(max(r.since), now())::timestamptz as since, coalesce(max(r.queue), '')::text as queue,
-    exists (select from workers w where w.kind = 'replica' and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $1::float8)
-        and (w.queues = '{}' or max(r.queue) = any(w.queues)) and (w.workflows = '{}' or max(r.workflow) = any(w.workflows))
-        and (w.teams = '{}' or max(t.name) = any(w.teams)))::bool as served,
+    is_served($1::float8, min(r.team_id::text)::uuid, max(r.workflow), max(r.queue), max(r.partition))::bool as served,
     case when count(r.execution_id) = 0 then 0 else (select 1 + count(*) from ready f
         where f.team_id = min(r.team_id::text)::uuid and f.queue = max(r.queue) and f.owner is null and f.turn < min(r.turn)) end::bigint as place
-from ready r join teams t on t.id = r.team_id where r.execution_id = $2 and r.owner is null
+from ready r where r.execution_id = $2 and r.owner is null
 `
 
 type PlaceInLineRow struct {
@@ -423,7 +454,7 @@ func (q *Queries) QueueByWorkflow(ctx context.Context, teamID uuid.UUID) ([]Queu
 }
 
 const releaseReady = `-- name: ReleaseReady :exec
-update ready set owner = null, claimed_at = null where owner = $1 and execution_id = any($2::uuid[])
+update ready set owner = null, claimed_at = null, attended = null where owner = $1 and execution_id = any($2::uuid[])
 `
 
 // Gives back what was claimed and never begun.
@@ -436,14 +467,15 @@ const takeOverReady = `-- name: TakeOverReady :many
 with lost as (
     select q.execution_id, q.owner as lost_by from ready q join executions e on e.id = q.execution_id
     where q.owner = any($1::uuid[]) and e.crashes between $2 and $3
-        and (cardinality($4::text[]) = 0 or q.queue = any($4::text[]))
-        and (cardinality($5::text[]) = 0 or q.workflow = any($5::text[]))
-        and (cardinality($6::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any($6::text[])))
+        and (cardinality($4::uuid[]) = 0 or q.execution_id = any($4::uuid[]))
+        and (cardinality($5::text[]) = 0 or q.queue = any($5::text[]))
+        and (cardinality($6::text[]) = 0 or q.workflow = any($6::text[]))
+        and (cardinality($7::text[]) = 0 or q.team_id in (select t.id from teams t where t.name = any($7::text[])))
     order by q.execution_id
-    limit $7
+    limit $8
     for update of q skip locked
 ), taken as (
-    update ready r set owner = $8, claimed_at = now(), wakes = r.wakes + 1
+    update ready r set owner = $9, claimed_at = now(), wakes = r.wakes + 1
     from lost where r.execution_id = lost.execution_id
     returning r.execution_id, r.wakes
 ), counted as (
@@ -458,6 +490,7 @@ type TakeOverReadyParams struct {
 	Dead      []uuid.UUID
 	Least     int32
 	Most      int32
+	Ids       []uuid.UUID
 	Queues    []string
 	Workflows []string
 	OfTeams   []string
@@ -473,12 +506,13 @@ type TakeOverReadyRow struct {
 }
 
 // Takes what dead workers own, of executions that were lost from least to most times in a row before, and counts
-// that they were lost again, as far as the pool serves them.
+// that they were lost again, as far as the pool serves them and they are among ids, which empty is all.
 func (q *Queries) TakeOverReady(ctx context.Context, arg TakeOverReadyParams) ([]TakeOverReadyRow, error) {
 	rows, err := q.db.Query(ctx, takeOverReady,
 		arg.Dead,
 		arg.Least,
 		arg.Most,
+		arg.Ids,
 		arg.Queues,
 		arg.Workflows,
 		arg.OfTeams,
@@ -537,6 +571,135 @@ func (q *Queries) TakeReady(ctx context.Context, owner *uuid.UUID, ids []uuid.UU
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unattended = `-- name: Unattended :many
+with stretch as materialized (
+    select r.execution_id, r.team_id, r.workflow, r.queue, r.partition, r.owner,
+        (r.owner is null or r.owner = any($1::uuid[])) and r.wakes is distinct from r.attended as open
+    from ready r where r.execution_id > $2 order by r.execution_id limit $3
+), lane as materialized (
+    select distinct s.team_id, s.workflow, s.queue, s.partition from stretch s where s.open
+), unserved as materialized (
+    select team_id, workflow, queue, partition from lane l where not is_served($4::float8, l.team_id, l.workflow, l.queue, l.partition)
+)
+select s.execution_id, (s.owner is not null)::bool as lost, false::bool as last
+from stretch s join unserved u using (team_id, workflow, queue, partition) where s.open
+union all
+(select s.execution_id, false, true from stretch s where (select count(*) from stretch) = $3 order by s.execution_id desc limit 1)
+`
+
+type UnattendedRow struct {
+	ExecutionID uuid.UUID
+	Lost        bool
+	Last        bool
+}
+
+// Of a stretch of the queue what nobody who is alive serves and something happened to since it was attended, and
+// where the stretch ends, which is null behind the end of the queue. What the dead own counts as well.
+func (q *Queries) Unattended(ctx context.Context, dead []uuid.UUID, after uuid.UUID, batch int32, leaseSeconds float64) ([]UnattendedRow, error) {
+	rows, err := q.db.Query(ctx, unattended,
+		dead,
+		after,
+		batch,
+		leaseSeconds,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnattendedRow{}
+	for rows.Next() {
+		var i UnattendedRow
+		if err := rows.Scan(&i.ExecutionID, &i.Lost, &i.Last); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unserved = `-- name: Unserved :many
+with lane as materialized (
+    select r.team_id, r.workflow, r.queue, r.partition, r.priority, count(*) as depth, min(r.since) as since
+    from ready r where r.owner is null and not all_served($1::float8)
+        and ($2::uuid is null or r.team_id = $2::uuid)
+    group by 1, 2, 3, 4, 5
+)
+select t.name as team, l.workflow, l.queue, l.partition, l.priority, l.depth,
+    extract(epoch from now() - l.since)::float8 as oldest
+from lane l join teams t on t.id = l.team_id
+where not is_served($1::float8, l.team_id, l.workflow, l.queue, l.partition)
+order by l.since
+`
+
+type UnservedRow struct {
+	Team      string
+	Workflow  string
+	Queue     string
+	Partition int16
+	Priority  string
+	Depth     int64
+	Oldest    float64
+}
+
+// What waits, of one team or of all, for a worker that nobody alive is. Oldest is in seconds.
+func (q *Queries) Unserved(ctx context.Context, leaseSeconds float64, teamID *uuid.UUID) ([]UnservedRow, error) {
+	rows, err := q.db.Query(ctx, unserved, leaseSeconds, teamID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnservedRow{}
+	for rows.Next() {
+		var i UnservedRow
+		if err := rows.Scan(
+			&i.Team,
+			&i.Workflow,
+			&i.Queue,
+			&i.Partition,
+			&i.Priority,
+			&i.Depth,
+			&i.Oldest,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unservedAmong = `-- name: UnservedAmong :many
+select r.execution_id from ready r where r.execution_id = any($1::uuid[]) and r.owner is null
+    and not all_served($2::float8)
+    and not is_served($2::float8, r.team_id, r.workflow, r.queue, r.partition)
+`
+
+// Which of these wait for a worker that nobody alive is.
+func (q *Queries) UnservedAmong(ctx context.Context, ids []uuid.UUID, leaseSeconds float64) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, unservedAmong, ids, leaseSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var execution_id uuid.UUID
+		if err := rows.Scan(&execution_id); err != nil {
+			return nil, err
+		}
+		items = append(items, execution_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -1,8 +1,8 @@
 -- name: RegisterWorker :exec
 insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, kind, team_id, registered_by,
-    architecture, cpu, memory, queues, teams, workflows, pool)
+    architecture, cpu, memory, queues, teams, workflows, partitions, pool)
 values (@id, @hostname, @version, 'registering', @region, @zone, @labels, @activities, @concurrency, @kind, sqlc.narg(team_id),
-    @registered_by, @architecture, @cpu, @memory, @queues, @teams, @workflows, @pool);
+    @registered_by, @architecture, @cpu, @memory, @queues, @teams, @workflows, @partitions, @pool);
 
 -- name: PoolTable :many
 -- The replicas of a pool that are alive and take work, with what they own: what balancing looks at.

@@ -130,7 +130,7 @@ func (q *Queries) Heartbeat(ctx context.Context, arg HeartbeatParams) (Heartbeat
 }
 
 const listWorkers = `-- name: ListWorkers :many
-select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, w.teams, w.workflows, w.pool, (w.state <> 'stopped' and w.heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent,
+select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, w.teams, w.workflows, w.pool, w.partitions, (w.state <> 'stopped' and w.heartbeat_at <= now() - make_interval(secs => $1::float8))::bool as silent,
     (select count(*) from work k where k.worker_id = w.id) + (select count(*) from ready r where r.owner = w.id) as leases
 from workers w where w.heartbeat_at > now() - interval '1 day' and (w.team_id is null or w.team_id = $2)
 order by w.started_at desc, w.id
@@ -165,6 +165,7 @@ type ListWorkersRow struct {
 	Teams        []string
 	Workflows    []string
 	Pool         string
+	Partitions   []int16
 	Silent       bool
 	Leases       int32
 }
@@ -208,6 +209,7 @@ func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64, teamID 
 			&i.Teams,
 			&i.Workflows,
 			&i.Pool,
+			&i.Partitions,
 			&i.Silent,
 			&i.Leases,
 		); err != nil {
@@ -289,9 +291,9 @@ func (q *Queries) PoolTable(ctx context.Context, pool string, leaseSeconds float
 
 const registerWorker = `-- name: RegisterWorker :exec
 insert into workers (id, hostname, version, state, region, zone, labels, activities, concurrency, kind, team_id, registered_by,
-    architecture, cpu, memory, queues, teams, workflows, pool)
+    architecture, cpu, memory, queues, teams, workflows, partitions, pool)
 values ($1, $2, $3, 'registering', $4, $5, $6, $7, $8, $9, $10,
-    $11, $12, $13, $14, $15, $16, $17, $18)
+    $11, $12, $13, $14, $15, $16, $17, $18, $19)
 `
 
 type RegisterWorkerParams struct {
@@ -312,6 +314,7 @@ type RegisterWorkerParams struct {
 	Queues       []string
 	Teams        []string
 	Workflows    []string
+	Partitions   []int16
 	Pool         string
 }
 
@@ -334,6 +337,7 @@ func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) 
 		arg.Queues,
 		arg.Teams,
 		arg.Workflows,
+		arg.Partitions,
 		arg.Pool,
 	)
 	return err
@@ -367,7 +371,7 @@ func (q *Queries) RemoteHeartbeat(ctx context.Context, arg RemoteHeartbeatParams
 }
 
 const remoteWorker = `-- name: RemoteWorker :one
-select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, w.teams, w.workflows, w.pool, (select count(*) from work k where k.worker_id = w.id) as held
+select w.id, w.hostname, w.version, w.state, w.region, w.zone, w.labels, w.activities, w.concurrency, w.active, w.started_at, w.heartbeat_at, w.session_lock, w.kind, w.team_id, w.registered_by, w.architecture, w.cpu, w.memory, w.queues, w.cpu_usage, w.memory_usage, w.queue_length, w.last_activity, w.replaced_by, w.teams, w.workflows, w.pool, w.partitions, (select count(*) from work k where k.worker_id = w.id) as held
 from workers w where w.id = $1 and w.kind = 'remote' and w.team_id = $2 and w.registered_by = $3
 `
 
@@ -400,6 +404,7 @@ type RemoteWorkerRow struct {
 	Teams        []string
 	Workflows    []string
 	Pool         string
+	Partitions   []int16
 	Held         int64
 }
 
@@ -436,6 +441,7 @@ func (q *Queries) RemoteWorker(ctx context.Context, iD uuid.UUID, teamID *uuid.U
 		&i.Teams,
 		&i.Workflows,
 		&i.Pool,
+		&i.Partitions,
 		&i.Held,
 	)
 	return i, err

@@ -20,6 +20,7 @@ type QueueAnswer struct {
 // Health says whether the process makes progress. The error says what is wrong and what to do.
 type Health interface {
 	Ready(ctx context.Context) error
+	Degraded(ctx context.Context) (string, error)
 }
 
 // HealthAnswer is the body of the health checks.
@@ -27,6 +28,8 @@ type HealthAnswer struct {
 	Status string `json:"status"`
 	// Pressure says why starts are held back, if they are.
 	Pressure string `json:"pressure,omitempty"`
+	// Degraded says what goes wrong that taking this process away would not mend.
+	Degraded string `json:"degraded,omitempty"`
 }
 
 // Queue answers the depth of the queue ?by=partition|queue|team|workflow|priority.
@@ -60,5 +63,9 @@ func (a *API) Ready(c *fiber.Ctx) error {
 	if err := a.health.Ready(ctx); err != nil {
 		return &engine.Error{Code: "not_ready", Message: err.Error(), RetryAfterSeconds: 1}
 	}
-	return answer(c, fiber.StatusOK, HealthAnswer{Status: "ready", Pressure: a.door.Pressure().Notice()})
+	degraded, err := a.health.Degraded(ctx)
+	if err != nil {
+		return &engine.Error{Code: "not_ready", Message: err.Error(), RetryAfterSeconds: 1}
+	}
+	return answer(c, fiber.StatusOK, HealthAnswer{Status: "ready", Pressure: a.door.Pressure().Notice(), Degraded: degraded})
 }

@@ -298,9 +298,10 @@ type progress struct{ engine *engine.Engine }
 // readyAgeMax: when something is ready and nobody has taken it for so long, work does not make progress.
 const readyAgeMax = 60 // seconds
 
-// Ready asks the database; the schema is current since the start.
+// Ready asks the database; the schema is current since the start. What no worker serves does not count: this process
+// is well, and taking it away would not help those who wait. Degraded says it.
 func (p progress) Ready(ctx context.Context) error {
-	backlog, err := p.engine.Backlog(ctx)
+	backlog, err := p.engine.ServedBacklog(ctx, readyAgeMax*time.Second)
 	if err != nil {
 		return err
 	}
@@ -309,4 +310,18 @@ func (p progress) Ready(ctx context.Context) error {
 			backlog.Depth, backlog.OldestAge)
 	}
 	return nil
+}
+
+// Degraded says in one sentence what waits for workers that nobody is, "" when nothing does.
+func (p progress) Degraded(ctx context.Context) (string, error) {
+	unserved, err := p.engine.Unserved(ctx)
+	if err != nil || len(unserved) == 0 {
+		return "", err
+	}
+	depth, oldest := 0, unserved[0]
+	for _, lane := range unserved {
+		depth += lane.Depth
+	}
+	return fmt.Sprintf("%d executions wait for workers that nobody is, the oldest for %.0f s: no worker that is alive takes workflow %s of team %s in the queue %s.",
+		depth, oldest.Oldest, oldest.Workflow, oldest.Team, oldest.Queue), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/app/config"
+	"weftline/engine/queue"
 	"weftline/engine/store"
 )
 
@@ -47,7 +48,11 @@ func doctor(ctx context.Context, t Terminal, args []string) error {
 	if err != nil {
 		return fmt.Errorf("look for quarantined executions: %w", err)
 	}
-	if err := diagnose(t, *asJSON, open, limbo, quarantined); err != nil {
+	unserved, err := queue.FindUnserved(ctx, pool, nil)
+	if err != nil {
+		return fmt.Errorf("look for what no worker serves: %w", err)
+	}
+	if err := diagnose(t, *asJSON, open, limbo, quarantined, unserved); err != nil {
 		return err
 	}
 	if len(limbo) > 0 {
@@ -56,14 +61,15 @@ func doctor(ctx context.Context, t Terminal, args []string) error {
 	return nil
 }
 
-// diagnose prints what was found: as an object {open, limbo: [], quarantined: []}, or in words.
-func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo, quarantined []store.Quarantined) error {
+// diagnose prints what was found: as an object {open, limbo: [], quarantined: [], unserved: []}, or in words.
+func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo, quarantined []store.Quarantined, unserved []queue.Unserved) error {
 	if asJSON {
 		return json.NewEncoder(t.Out).Encode(struct {
 			Open        int                 `json:"open"`
 			Limbo       []store.Limbo       `json:"limbo"`
 			Quarantined []store.Quarantined `json:"quarantined"`
-		}{open, append([]store.Limbo{}, limbo...), append([]store.Quarantined{}, quarantined...)})
+			Unserved    []queue.Unserved    `json:"unserved"`
+		}{open, append([]store.Limbo{}, limbo...), append([]store.Quarantined{}, quarantined...), append([]queue.Unserved{}, unserved...)})
 	}
 	for _, l := range limbo {
 		why := "nothing will drive it on"
@@ -75,6 +81,12 @@ func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo, quarantine
 	for _, q := range quarantined {
 		fmt.Fprintf(t.Out, "%s  %s  quarantined since %s: %s\n", q.Execution, q.Workflow, q.Since.UTC().Format("2006-01-02 15:04:05"), q.Reason)
 	}
-	fmt.Fprintf(t.Out, "%d open executions, %d in limbo, %d quarantined\n", open, len(limbo), len(quarantined))
+	waiting := 0
+	for _, u := range unserved {
+		waiting += u.Depth
+		fmt.Fprintf(t.Out, "%d executions of workflow %s (team %s, queue %s, partition %d, priority %s) wait for a worker, the oldest for %.0f s: none that is alive takes them\n",
+			u.Depth, u.Workflow, u.Team, u.Queue, u.Partition, u.Priority, u.Oldest)
+	}
+	fmt.Fprintf(t.Out, "%d open executions, %d in limbo, %d quarantined, %d that no worker serves\n", open, len(limbo), len(quarantined), waiting)
 	return nil
 }

@@ -17,7 +17,7 @@ func TestDoctor(t *testing.T) {
 		code := Main(append([]string{"doctor", "--database-url", url}, args...), Terminal{Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
 		return code, out.String() + errs.String()
 	}
-	if code, says := ask(); code != 0 || says != "0 open executions, 0 in limbo, 0 quarantined\n" {
+	if code, says := ask(); code != 0 || says != "0 open executions, 0 in limbo, 0 quarantined, 0 that no worker serves\n" {
 		t.Errorf("a healthy database: %d %s", code, says)
 	}
 	conn, err := pgx.Connect(t.Context(), url)
@@ -33,7 +33,15 @@ func TestDoctor(t *testing.T) {
 	if code, says := ask(); code != 1 || !strings.Contains(says, "lost  running since") {
 		t.Errorf("an execution without any cause: %d %s", code, says)
 	}
-	if code, says := ask("--json"); code != 1 || !strings.Contains(says, `"open":1,"limbo":[{"execution":"`) {
+	if _, err := conn.Exec(t.Context(), `insert into ready (execution_id, partition, turn, team_id, workflow, queue, since)
+		select gen_random_uuid(), 7, now(), id, 'nightly', 'night', now() - interval '90 seconds' from teams`); err != nil {
+		t.Fatal(err)
+	}
+	if code, says := ask(); code != 1 || !strings.Contains(says, "1 executions of workflow nightly (team default, queue night, partition 7, priority normal) wait for a worker, the oldest for 9") ||
+		!strings.Contains(says, ", 1 that no worker serves\n") {
+		t.Errorf("a queue that nobody serves: %d %s", code, says)
+	}
+	if code, says := ask("--json"); code != 1 || !strings.Contains(says, `"unserved":[{"team":"default","workflow":"nightly","queue":"night"`) || !strings.Contains(says, `"open":1,"limbo":[{"execution":"`) {
 		t.Errorf("the same as JSON: %d %s", code, says)
 	}
 }

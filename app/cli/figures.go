@@ -28,8 +28,8 @@ func engineFigures(e *engine.Engine) []prometheus.Collector {
 
 // queueFigures ask the database once each time they are read; what it does not answer is left out.
 type queueFigures struct {
-	engine                          *engine.Engine
-	depth, oldest, workers, desired *prometheus.Desc
+	engine                                                    *engine.Engine
+	depth, oldest, unserved, unservedOldest, workers, desired *prometheus.Desc
 }
 
 func newQueueFigures(e *engine.Engine) *queueFigures {
@@ -37,16 +37,20 @@ func newQueueFigures(e *engine.Engine) *queueFigures {
 		return prometheus.NewDesc("weftline_"+name, help, labels, nil)
 	}
 	return &queueFigures{engine: e,
-		depth:   describe("queue_depth", "Executions that are ready and have no worker."),
-		oldest:  describe("queue_oldest_seconds", "How long the oldest of them has waited."),
-		workers: describe("workers", "Workers of all replicas, by state; lost ones are offline for an hour.", "state"),
-		desired: describe("workers_desired", "Workers that would keep the wait of ready executions below ten seconds.")}
+		depth:          describe("queue_depth", "Executions that are ready and have no worker."),
+		oldest:         describe("queue_oldest_seconds", "How long the oldest of them has waited."),
+		unserved:       describe("queue_unserved", "Executions that are ready and that no worker that is alive takes."),
+		unservedOldest: describe("queue_unserved_oldest_seconds", "How long the oldest of them has waited."),
+		workers:        describe("workers", "Workers of all replicas, by state; lost ones are offline for an hour.", "state"),
+		desired:        describe("workers_desired", "Workers that would keep the wait of ready executions below ten seconds.")}
 }
 
 // Describe lists the figures.
 func (q *queueFigures) Describe(to chan<- *prometheus.Desc) {
 	to <- q.depth
 	to <- q.oldest
+	to <- q.unserved
+	to <- q.unservedOldest
 	to <- q.workers
 	to <- q.desired
 }
@@ -65,11 +69,21 @@ func (q *queueFigures) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
+	unserved, err := q.engine.Unserved(ctx)
+	if err != nil {
+		return
+	}
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
 	gauge(q.depth, float64(backlog.Depth))
 	gauge(q.oldest, backlog.OldestAge)
+	depth, oldest := 0, 0.0
+	for _, lane := range unserved { // who waits longest comes first
+		depth, oldest = depth+lane.Depth, max(oldest, lane.Oldest)
+	}
+	gauge(q.unserved, float64(depth))
+	gauge(q.unservedOldest, oldest)
 	for _, state := range []string{"idle", "busy", "draining", "offline"} {
 		gauge(q.workers, float64(states[state]), state)
 	}

@@ -38,4 +38,24 @@ func TestReadyzMeansProgress(t *testing.T) {
 	if err := (progress{e}).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "add workers") {
 		t.Errorf("after two minutes: %v", err)
 	}
+	if _, err := conn.Exec(t.Context(), `insert into workers (id, hostname, version, state, concurrency, workflows)
+		values (gen_random_uuid(), 'near', '', 'idle', 1, '{others}')`); err != nil {
+		t.Fatal(err)
+	}
+	if err := (progress{e}).Ready(t.Context()); err != nil {
+		t.Errorf("what no worker serves takes this process away: %v", err)
+	}
+	const says = "2 executions wait for workers that nobody is, the oldest for 12"
+	if degraded, err := (progress{e}).Degraded(t.Context()); err != nil || !strings.HasPrefix(degraded, says) || !strings.Contains(degraded, "workflow waits of team default in the queue default") {
+		t.Errorf("degraded: %q, %v", degraded, err)
+	}
+	if _, err := conn.Exec(t.Context(), `update workers set workflows = '{waits}'`); err != nil {
+		t.Fatal(err)
+	}
+	if degraded, err := (progress{e}).Degraded(t.Context()); err != nil || degraded != "" {
+		t.Errorf("with a worker that takes them: %q, %v", degraded, err)
+	}
+	if err := (progress{e}).Ready(t.Context()); err == nil {
+		t.Error("a worker that takes them and does not is no failure")
+	}
 }

@@ -196,6 +196,8 @@ type alwaysReady struct{}
 
 func (alwaysReady) Ready(context.Context) error { return nil }
 
+func (alwaysReady) Degraded(context.Context) (string, error) { return "", nil }
+
 func newTestServer(t *testing.T, change func(*Options)) (*Server, *fakeDoor) {
 	t.Helper()
 	door := &fakeDoor{}

@@ -72,7 +72,7 @@ func usage(worker engine.Worker) string {
 }
 
 func lane(row engine.QueueRow) workersview.Lane {
-	lane := workersview.Lane{Key: row.Key, Owner: row.Owner, Depth: row.Depth, Leased: row.Leased}
+	lane := workersview.Lane{Key: row.Key, Owner: row.Owner, Depth: row.Depth, Leased: row.Leased, Unserved: row.Unserved}
 	if row.Depth > 0 {
 		lane.Oldest = ui.Duration(time.Duration(row.OldestAge * float64(time.Second)))
 	}

@@ -42,6 +42,8 @@ type Queue struct {
 	done     map[uuid.UUID]time.Time // up to which turn the line of a team was claimed
 	lastFull time.Time
 	suspects map[uuid.UUID]time.Time // workers seen without their session lock, since when
+
+	attended uuid.UUID // up to which row the queue was looked through; of Attend alone
 }
 
 // New makes the view of a worker. It takes what it serves in the order of line, and shares it with other workers
@@ -62,6 +64,7 @@ type Claim struct {
 	LostBy    uuid.UUID
 	Crashes   int // how often it was lost in a row, this time included; of those taken over
 	Waited    time.Duration
+	Attends   bool // it is owned for a moment, see Attend
 }
 
 // Claim takes at most n executions that nobody owns, in the order of the policy. running is what this worker
@@ -191,25 +194,27 @@ func (q *Queue) TakeOver(ctx context.Context, n int, suspected bool) ([]Claim, e
 	if err != nil || len(dead) == 0 {
 		return nil, err
 	}
-	params := queries.TakeOverReadyParams{Owner: &q.worker, Dead: dead, Queues: list(q.serving.Queues),
-		Workflows: list(q.serving.Workflows), OfTeams: list(q.serving.Teams), Batch: int32(n), Most: Suspected - 2}
+	params := queries.TakeOverReadyParams{Dead: dead, Queues: q.serving.Queues, Workflows: q.serving.Workflows, OfTeams: q.serving.Teams,
+		Batch: int32(n), Most: Suspected - 2}
+	claims, err := q.takeOver(ctx, params)
+	if err != nil || !suspected || len(claims) >= n {
+		return claims, err
+	}
+	params.Batch, params.Least, params.Most = 1, Suspected-1, math.MaxInt32
+	one, err := q.takeOver(ctx, params)
+	return append(claims, one...), err
+}
+
+// takeOver takes what the parameters say; lists that are nil are empty.
+func (q *Queue) takeOver(ctx context.Context, params queries.TakeOverReadyParams) ([]Claim, error) {
+	params.Owner, params.Ids = &q.worker, append([]uuid.UUID{}, params.Ids...)
+	params.Queues, params.Workflows, params.OfTeams = list(params.Queues), list(params.Workflows), list(params.OfTeams)
 	rows, err := q.q.TakeOverReady(ctx, params)
-	if err != nil {
-		return nil, err
-	}
-	if suspected && len(rows) < n {
-		params.Batch, params.Least, params.Most = 1, Suspected-1, math.MaxInt32
-		one, err := q.q.TakeOverReady(ctx, params)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, one...)
-	}
 	claims := make([]Claim, len(rows))
 	for i, row := range rows {
 		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes, LostBy: row.LostBy, Crashes: int(row.Crashes)}
 	}
-	return claims, nil
+	return claims, err
 }
 
 // GiveBack releases claims that were never begun.
@@ -226,40 +231,50 @@ func (q *Queue) Unread(ctx context.Context) ([]uuid.UUID, error) { return q.q.Un
 // Owned lists the executions that this worker owns.
 func (q *Queue) Owned(ctx context.Context) ([]uuid.UUID, error) { return q.q.OwnedBy(ctx, &q.worker) }
 
-// Depth is a line of the queue's depth. OldestAge is in seconds.
+// Depth is a line of the queue's depth. Unserved are those of the ready that no living worker takes; OldestAge is in
+// seconds.
 type Depth struct {
-	Key           string
-	Ready, Leased int
-	OldestAge     float64
+	Key                     string
+	Ready, Leased, Unserved int
+	OldestAge               float64
 }
 
 // Depths lists the queue of a team by partition, queue, workflow, priority or team; ok is false for another word.
-func Depths(ctx context.Context, q *queries.Queries, team uuid.UUID, by string) (depths []Depth, ok bool, err error) {
+func Depths(ctx context.Context, db queries.DBTX, team uuid.UUID, by string) (depths []Depth, ok bool, err error) {
+	if depths, ok, err = depthsBy(ctx, queries.New(db), team, by); err != nil || !ok {
+		return nil, ok, err
+	}
+	unserved, err := FindUnserved(ctx, db, &team)
+	addUnserved(depths, by, unserved)
+	return depths, true, err
+}
+
+func depthsBy(ctx context.Context, q *queries.Queries, team uuid.UUID, by string) (depths []Depth, ok bool, err error) {
 	switch by {
 	case "", "partition":
 		rows, err := q.QueueByPartition(ctx, team)
 		return depthsOf(rows, func(r queries.QueueByPartitionRow) Depth {
-			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+			return Depth{Key: r.Key, Ready: int(r.Depth), Leased: int(r.Leased), OldestAge: r.OldestAge}
 		}), true, err
 	case "workflow":
 		rows, err := q.QueueByWorkflow(ctx, team)
 		return depthsOf(rows, func(r queries.QueueByWorkflowRow) Depth {
-			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+			return Depth{Key: r.Key, Ready: int(r.Depth), Leased: int(r.Leased), OldestAge: r.OldestAge}
 		}), true, err
 	case "priority":
 		rows, err := q.QueueByPriority(ctx, team)
 		return depthsOf(rows, func(r queries.QueueByPriorityRow) Depth {
-			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+			return Depth{Key: r.Key, Ready: int(r.Depth), Leased: int(r.Leased), OldestAge: r.OldestAge}
 		}), true, err
 	case "queue":
 		rows, err := q.QueueByQueue(ctx, team)
 		return depthsOf(rows, func(r queries.QueueByQueueRow) Depth {
-			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+			return Depth{Key: r.Key, Ready: int(r.Depth), Leased: int(r.Leased), OldestAge: r.OldestAge}
 		}), true, err
 	case "team":
 		rows, err := q.QueueByTeam(ctx, team)
 		return depthsOf(rows, func(r queries.QueueByTeamRow) Depth {
-			return Depth{r.Key, int(r.Depth), int(r.Leased), r.OldestAge}
+			return Depth{Key: r.Key, Ready: int(r.Depth), Leased: int(r.Leased), OldestAge: r.OldestAge}
 		}), true, err
 	}
 	return nil, false, nil

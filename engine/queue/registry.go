@@ -36,6 +36,7 @@ type Worker struct {
 	Labels                          map[string]string
 	Activities                      []string
 	Teams, Workflows, Queues        []string // that it works for, empty = all
+	Partitions                      []int16  // that it claims executions from, empty = all
 	Pool                            string   // of a replica, see Serving
 	Concurrency                     int
 }
@@ -50,6 +51,9 @@ func AllLabels(labels map[string]string, region, zone string) map[string]string 
 // Register makes the worker known and alive. Its id is its own: it is never used by another process.
 func (q *Queue) Register(ctx context.Context, w Worker) error {
 	w.Pool = q.serving.pool()
+	if !q.serving.Every {
+		w.Partitions = q.serving.Partitions
+	}
 	return Register(ctx, q.q, w)
 }
 
@@ -66,7 +70,7 @@ func Register(ctx context.Context, q *queries.Queries, w Worker) error {
 		Region: w.Region, Zone: w.Zone, Labels: labels, Activities: append([]string{}, w.Activities...), Concurrency: int32(w.Concurrency),
 		Kind: cmp.Or(w.Kind, KindReplica), TeamID: w.Team, RegisteredBy: w.RegisteredBy, Architecture: w.Architecture,
 		Cpu: int32(w.CPU), Memory: w.Memory, Queues: list(w.Queues),
-		Teams: list(w.Teams), Workflows: list(w.Workflows), Pool: w.Pool})
+		Teams: list(w.Teams), Workflows: list(w.Workflows), Partitions: append([]int16{}, w.Partitions...), Pool: w.Pool})
 }
 
 // Load is how busy a worker is. Active counts executions, Waiting the attempts that wait for a slot; CPU and

@@ -13,6 +13,12 @@ type Serving struct {
 	Teams      []string
 	Workflows  []string
 	Queues     []string
+	Every      bool // Partitions are all that there are
+}
+
+// All reports whether it is everything.
+func (s Serving) All() bool {
+	return s.Every && len(s.Teams)+len(s.Workflows)+len(s.Queues) == 0
 }
 
 // Lane is what a Serving looks at of an execution.

@@ -118,11 +118,13 @@ type Notice struct {
 }
 
 // Leave ends ownership. Parking succeeds only if nothing woke the execution since Wakes was read; Due, if
-// not zero, wakes it. Release instead hands the execution, which has work to do, to any worker.
+// not zero, wakes it. Release instead hands the execution, which has work to do, to any worker. Attended, if not zero,
+// is the count of wake-ups as of which somebody who does not serve it did so: it keeps its place in line, and Due holds.
 type Leave struct {
-	Wakes   int64
-	Due     time.Time
-	Release bool
+	Wakes    int64
+	Due      time.Time
+	Release  bool
+	Attended int64
 }
 
 // Written answers a flush. Parked: ownership was left as asked; otherwise somebody woke the execution in

@@ -458,19 +458,44 @@ func (w *writer) turns() {
 
 // releases hands executions that have work to do back to the queue.
 func (w *writer) releases() {
-	rows := w.those(func(f *Flush) bool { return f.Begin == nil && f.Leave != nil && f.Leave.Release })
+	rows := w.those(func(f *Flush) bool {
+		return f.Begin == nil && f.Leave != nil && f.Leave.Release && f.Leave.Attended == 0
+	})
 	if len(rows) > 0 {
-		w.batch.Queue(`update ready r set owner = null, turn = turn_of(r.priority), since = now(), claimed_at = null
+		w.batch.Queue(`update ready r set owner = null, turn = turn_of(r.priority), since = now(), claimed_at = null, attended = null
 			from unnest($1::uuid[], $2::uuid[]) as u(id, owner)
 			where r.execution_id = u.id and r.owner = u.owner`,
-			column(rows, executionID), column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Owner, Valid: true} }))
+			column(rows, executionID), column(rows, (*Flush).owner))
 	}
+	w.attended()
 	for _, p := range w.group {
 		if p.flush.Leave != nil && p.flush.Leave.Release {
 			p.out.Parked = true
 		}
 	}
 }
+
+// attended gives back what was attended: where it was in line, with a timer for what is due next.
+func (w *writer) attended() {
+	rows := w.those(func(f *Flush) bool { return f.Leave != nil && f.Leave.Attended != 0 })
+	if len(rows) == 0 {
+		return
+	}
+	w.batch.Queue(`with back as (
+			update ready r set owner = null, claimed_at = null, attended = u.wakes
+			from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[]) as u(id, owner, wakes, due)
+			where r.execution_id = u.id and r.owner = u.owner
+			returning r.execution_id, r.partition, u.due
+		)
+		insert into timers (execution_id, partition, due_at)
+		select execution_id, partition, due from back where due is not null
+		on conflict (execution_id) do update set due_at = excluded.due_at`,
+		column(rows, executionID), column(rows, (*Flush).owner),
+		column(rows, func(f *Flush) int64 { return f.Leave.Attended }),
+		column(rows, func(f *Flush) *time.Time { return optional(f.Leave.Due) }))
+}
+
+func (f *Flush) owner() pgtype.UUID { return pgtype.UUID{Bytes: f.Owner, Valid: true} }
 
 // parkings comes last: a wake-up made by the same transaction must be seen.
 func (w *writer) parkings() {
@@ -488,7 +513,7 @@ func (w *writer) parkings() {
 	}
 	w.batch.Queue(parkSQL,
 		column(rows, executionID),
-		column(rows, func(f *Flush) pgtype.UUID { return pgtype.UUID{Bytes: f.Owner, Valid: true} }),
+		column(rows, (*Flush).owner),
 		column(rows, func(f *Flush) int64 { return f.Leave.Wakes }),
 		column(rows, func(f *Flush) int16 { return w.store.Partition(f.Execution) }),
 		column(rows, func(f *Flush) *time.Time { return optional(f.Leave.Due) }),

@@ -12,6 +12,7 @@ const (
 	handbackStep     = "step"     // mode server hands over after each activity
 	handbackDrain    = "drain"    // the worker stops
 	handbackPriority = "priority" // something more urgent needs the place
+	handbackAttended = "attended" // nobody serves it: what needs no worker is done
 )
 
 // count notes what durable events say.

@@ -29,6 +29,7 @@ type driver struct {
 	pool      *Pool
 	exec      *store.Loaded
 	takenFrom uuid.UUID // the dead worker that had it, or Nil
+	attends   bool      // it applies what needs no worker, and nothing else
 	cancel    context.CancelFunc
 	ctx       context.Context
 
@@ -65,11 +66,11 @@ type unsaved struct {
 	since    time.Time
 }
 
-func newDriver(p *Pool, l *store.Loaded, wakes int64) *driver {
-	d := &driver{pool: p, exec: l, wakes: wakes, inbox: l.Inbox, woken: make(chan struct{}, 1),
+func newDriver(p *Pool, l *store.Loaded, claim queue.Claim) *driver {
+	d := &driver{pool: p, exec: l, takenFrom: claim.LostBy, attends: claim.Attends, wakes: claim.Wakes, inbox: l.Inbox, woken: make(chan struct{}, 1),
 		startDue: make(chan struct{}, 1), results: make(chan finished), attempts: map[attemptKey]*attempt{},
 		saved: checkpointing{since: l.Tail, size: l.Base}}
-	d.suspected.Store(l.Crashes >= queue.Suspected)
+	d.suspected.Store(l.Crashes >= queue.Suspected && !d.attends) // what starts nothing brings nobody down
 	d.expectElsewhere(l.Elsewhere)
 	d.ctx, d.cancel = context.WithCancel(p.alive)
 	return d
@@ -88,17 +89,17 @@ func (d *driver) run() {
 	case again, errors.Is(err, errLeft), d.pool.alive.Err() != nil:
 	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrOvertaken), errors.Is(err, context.Canceled),
 		errors.Is(err, store.ErrDuplicate): // a child with the same key was started just before
-		d.pool.reclaim(d.exec.ID)
+		d.pool.reclaim(d.exec.ID, d.attends)
 	default:
 		d.pool.incident(d.pool.about(d.exec), err)
 	}
 }
 
 // reclaim looks whether an execution whose driver failed is still ours, and begins again from its history.
-func (p *Pool) reclaim(id uuid.UUID) {
+func (p *Pool) reclaim(id uuid.UUID, attends bool) {
 	wakes, _, owned, err := p.Store.Look(p.alive, id, p.id)
 	if err == nil && owned && !p.suspended() {
-		p.adopt([]queue.Claim{{Execution: id, Wakes: wakes, LostBy: p.id}})
+		p.adopt([]queue.Claim{{Execution: id, Wakes: wakes, LostBy: p.id, Attends: attends}})
 	}
 }
 

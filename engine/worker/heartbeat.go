@@ -85,7 +85,13 @@ func (p *Pool) reconcile(ctx context.Context, strays map[uuid.UUID]bool) (map[uu
 		}
 	}
 	p.mu.Unlock()
-	p.adopt(claims)
+	if p.Queue.Serving().All() {
+		p.adopt(claims)
+		return next, nil
+	}
+	for _, claim := range claims { // it may be one that this worker only attended
+		p.giveBack(ctx, claim.Execution)
+	}
 	return next, nil
 }
 

@@ -18,6 +18,7 @@ const (
 	claimBatch   = 64                     // executions claimed and loaded together
 	pollPause    = time.Second            // the floor under all hints
 	takeoverLook = 500 * time.Millisecond // between two looks for dead owners
+	attendLook   = 2 * time.Second        // between two looks for what nobody serves
 	othersTurn   = 50 * time.Millisecond  // for other workers to take what is theirs
 )
 
@@ -50,6 +51,7 @@ func (p *Pool) Run(ctx context.Context, registered func()) error {
 	loops.Go(func() { p.every(ctx, pollPause, p.lookNow, p.claimAll) })
 	loops.Go(func() { p.every(ctx, pollPause, p.unread, p.readUnread) })
 	loops.Go(func() { p.every(ctx, takeoverLook, p.lostNow, p.takeOver) })
+	loops.Go(func() { p.every(ctx, attendLook, nil, p.attendAll) })
 	loops.Go(func() { p.every(ctx, pollPause, p.workNow, p.takeWork) })
 	loops.Go(func() { p.every(ctx, pollPause, nil, p.expireWork) })
 	loops.Go(func() { p.finishAll(ctx) })
@@ -156,13 +158,12 @@ func (p *Pool) adopt(claims []queue.Claim) {
 	for _, l := range p.oneSuspected(loaded, byID) {
 		claim := byID[l.ID]
 		p.mu.Lock()
-		d := p.add(l, claim.Wakes)
+		d := p.add(l, claim)
 		p.mu.Unlock()
 		if d == nil { // an older driver is about to leave; the row is ours, so it is looked at again
 			p.giveBack(p.alive, l.ID)
 			continue
 		}
-		d.takenFrom = claim.LostBy
 		if claim.LostBy != uuid.Nil {
 			p.Figures.Recovered()
 		}

@@ -127,7 +127,7 @@ func (d *driver) leaveToOthers(pending []execution.Work) ([]execution.Work, erro
 	for _, w := range pending {
 		switch {
 		case d.away[workKey(w)]:
-		case d.attempts[keyOf(w)] != nil || !d.pool.leaves(w):
+		case d.attends, d.attempts[keyOf(w)] != nil, !d.pool.leaves(w):
 			own = append(own, w)
 		default:
 			if err := d.offer(w); err != nil {

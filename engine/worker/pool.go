@@ -197,7 +197,7 @@ func (p *Pool) Drive(begun *store.Loaded) {
 	defer p.bringing.Done()
 	p.mu.Lock()
 	p.reserved--
-	d := p.add(begun, 1)
+	d := p.add(begun, queue.Claim{Execution: begun.ID, Wakes: 1})
 	p.mu.Unlock()
 	if d != nil {
 		p.running.Go(d.run)
@@ -205,11 +205,11 @@ func (p *Pool) Drive(begun *store.Loaded) {
 }
 
 // add makes the driver of an execution; nil when there is one already. The caller holds mu.
-func (p *Pool) add(l *store.Loaded, wakes int64) *driver {
+func (p *Pool) add(l *store.Loaded, claim queue.Claim) *driver {
 	if p.drivers[l.ID] != nil {
 		return nil
 	}
-	d := newDriver(p, l, wakes)
+	d := newDriver(p, l, claim)
 	p.drivers[l.ID] = d
 	return d
 }

@@ -60,7 +60,7 @@ func (p *Pool) oneSuspected(loaded []*store.Loaded, claims map[uuid.UUID]queue.C
 	taken := p.drivesSuspected()
 	return slices.DeleteFunc(loaded, func(l *store.Loaded) bool {
 		l.Crashes = max(l.Crashes, claims[l.ID].Crashes) // the count of a state that was kept here may be older
-		if l.Crashes < queue.Suspected {
+		if l.Crashes < queue.Suspected || claims[l.ID].Attends {
 			return false
 		}
 		if !taken {

@@ -24,17 +24,17 @@ func (p *Pool) Expect(execution uuid.UUID) *Receipt {
 	return r
 }
 
-// Wait returns when the message was applied by this process, or when ctx ends.
-func (r *Receipt) Wait(ctx context.Context, message int64) {
+// Wait returns when the message was applied by this process, or when ctx ends: then it is false.
+func (r *Receipt) Wait(ctx context.Context, message int64) bool {
 	defer r.Close()
 	for {
 		select {
 		case ids := <-r.applied:
 			if slices.Contains(ids, message) {
-				return
+				return true
 			}
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }

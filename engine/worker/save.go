@@ -56,10 +56,7 @@ func (d *driver) leave(pending []execution.Work) *store.Leave {
 	case len(d.attempts) > 0, len(d.lent) > 0 && !d.pool.isClosing():
 		return nil
 	case len(pending) > 0:
-		if d.giving = d.handsOver(); d.giving != "" {
-			return &store.Leave{Release: true}
-		}
-		return nil
+		return d.release()
 	case len(d.inbox) > 0 || d.opensSomething():
 		return nil
 	}
@@ -70,9 +67,25 @@ func (d *driver) leave(pending []execution.Work) *store.Leave {
 	return &store.Leave{Wakes: d.wakes, Due: due}
 }
 
+// release leaves an execution that has work to do to any worker, if there is a reason. One that is attended keeps its
+// place in line, and a timer in case that it is still there when something is due.
+func (d *driver) release() *store.Leave {
+	if d.giving = d.handsOver(); d.giving == "" {
+		return nil
+	}
+	leave := &store.Leave{Release: true}
+	if d.attends {
+		leave.Attended = d.wakes
+		leave.Due, _ = execution.NextDue(d.exec.State)
+	}
+	return leave
+}
+
 // handsOver is why an execution with work to do goes back to the queue, "" when it stays.
 func (d *driver) handsOver() string {
 	switch {
+	case d.attends:
+		return handbackAttended
 	case d.pool.isClosing():
 		return handbackDrain
 	case d.mode() == ModeServer && d.steps > 0:

@@ -103,7 +103,7 @@ func (b builder) waitLines() []Line {
 	return lines
 }
 
-var urgency = map[string]int{"quarantine": 4, "human": 3, "retry": 2, "event": 1}
+var urgency = map[string]int{"quarantine": 5, "unserved": 4, "human": 3, "retry": 2, "event": 1}
 
 func (b builder) waitLine(wait execution.WaitDetail) Line {
 	since := wait.Since
@@ -128,6 +128,8 @@ func (b builder) waitLine(wait execution.WaitDetail) Line {
 		}
 	case "retry":
 		line.Text = b.attemptWords(wait.Activity, 1) + ":"
+	case "unserved":
+		line.Advice = "Start a worker that takes it. Cancel, pause and time-outs work meanwhile."
 	case "quarantine":
 		line.Text = state.ForWait(wait.Kind).Word
 		line.Advice = "Put the cause right, a script that takes too much memory for example, then release it."

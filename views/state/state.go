@@ -69,6 +69,8 @@ func ForWait(kind string) Look {
 		return Look{"retrying", "retry", "Retrying"}
 	case "quarantine":
 		return Look{"failed", "cross", "Quarantined"}
+	case "unserved":
+		return Look{"waiting", "hourglass", "Waiting for a worker"}
 	case "limit", "queue":
 		return Look{"idle", "ring", "Queued"}
 	case "timer":
@@ -91,10 +93,12 @@ func ForActivity(status string, wait *execution.WaitDetail) Look {
 }
 
 // ForExecution prefers the most pressing wait, a person before all others, over a bare "waiting". One that is
-// quarantined is nothing else.
+// quarantined, or that no worker serves, is nothing else.
 func ForExecution(status string, waits []execution.WaitDetail) Look {
-	if slices.ContainsFunc(waits, func(wait execution.WaitDetail) bool { return wait.Kind == "quarantine" }) {
-		return ForWait("quarantine")
+	for _, kind := range []string{"quarantine", "unserved"} {
+		if slices.ContainsFunc(waits, func(wait execution.WaitDetail) bool { return wait.Kind == kind }) {
+			return ForWait(kind)
+		}
 	}
 	if status != "waiting" || len(waits) == 0 {
 		return Of(status)
