@@ -22,6 +22,7 @@ import (
 type (
 	requestIDKey struct{}
 	nonceKey     struct{}
+	tlsKey       struct{}
 )
 
 func requestIDOf(c *fiber.Ctx) string {
@@ -75,15 +76,22 @@ func (s *Server) guarded(c *fiber.Ctx) (err error) {
 
 const aYearOfTLS = "max-age=31536000; includeSubDomains"
 
-// secure sets the headers that every answer carries. Styles that scripts insert need the nonce.
-func secure(tls bool) fiber.Handler {
+// secure sets the headers that every answer carries. Styles that scripts insert need the nonce. Browsers come over
+// TLS when the public address says so, or when this server, or the proxy before it, took the request by TLS.
+func secure(public bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		if tls {
+		if tls := public || c.Protocol() == "https"; tls {
+			c.Locals(tlsKey{}, tls)
 			c.Set(fiber.HeaderStrictTransportSecurity, aYearOfTLS)
 		}
 		setPolicies(c)
 		return c.Next()
 	}
+}
+
+func overTLS(c *fiber.Ctx) bool {
+	tls, _ := c.Locals(tlsKey{}).(bool)
+	return tls
 }
 
 func setPolicies(c *fiber.Ctx) {
@@ -97,9 +105,6 @@ func setPolicies(c *fiber.Ctx) {
 	c.Set("Cross-Origin-Opener-Policy", "same-origin")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 	c.Set(fiber.HeaderPermissionsPolicy, "camera=(), geolocation=(), microphone=(), payment=()")
-	if c.Protocol() == "https" { // by itself or by the proxy before it; browsers heed it over TLS only
-		c.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
-	}
 	if !strings.HasPrefix(c.Path(), staticPrefix) {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 	}

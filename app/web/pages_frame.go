@@ -17,8 +17,8 @@ import (
 func (p *Pages) frame(c *fiber.Ctx, title, section string, crumbs ...ui.Crumb) ui.Page {
 	frame := p.frameOf(ViewOf(c), title, section)
 	frame.Crumbs = crumbs
-	frame.Theme = oneOf(c.Cookies("theme"), "light", "dark")
-	frame.Density = oneOf(c.Cookies("density"), "compact")
+	frame.Theme = oneOf(kept(c, "theme"), "light", "dark")
+	frame.Density = oneOf(kept(c, "density"), "compact")
 	frame.OpenTasks = p.openTasks(c)
 	return frame
 }

@@ -40,7 +40,7 @@ const (
 
 // bare is the frame of a page without a person.
 func (p *Pages) bare(c *fiber.Ctx, title string) ui.Page {
-	return ui.Page{Title: title, Nonce: nonceOf(c), Theme: oneOf(c.Cookies("theme"), "light", "dark")}
+	return ui.Page{Title: title, Nonce: nonceOf(c), Theme: oneOf(kept(c, "theme"), "light", "dark")}
 }
 
 // login lets a person choose a provider. In local mode there is nothing to choose.

@@ -109,11 +109,22 @@ const aYear = 365 * 24 * time.Hour
 
 // keep stores a choice of looks; scripts read and write it too, so it is no secret of the server.
 func keep(c *fiber.Ctx, name, value string) {
-	cookie := &fiber.Cookie{Name: name, Value: value, Path: "/", SameSite: fiber.CookieSameSiteLaxMode, MaxAge: int(aYear.Seconds())}
+	cookie := &fiber.Cookie{Name: keptAs(c, name), Value: value, Path: "/", Secure: overTLS(c), SameSite: fiber.CookieSameSiteLaxMode, MaxAge: int(aYear.Seconds())}
 	if value == "" {
 		cookie.MaxAge, cookie.Expires = -1, time.Unix(1, 0)
 	}
 	c.Cookie(cookie)
+}
+
+// kept is what keep stored.
+func kept(c *fiber.Ctx, name string) string { return c.Cookies(keptAs(c, name)) }
+
+// keptAs is the name of a choice's cookie. Over TLS nothing but this very host may set it.
+func keptAs(c *fiber.Ctx, name string) string {
+	if overTLS(c) {
+		return "__Host-" + name
+	}
+	return name
 }
 
 // groupWords names groups for people; the local user stands in for every one.

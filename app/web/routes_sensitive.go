@@ -6,8 +6,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// sensitive are the acts that change who may do what, or what reaches other systems: a person must have signed
-// in a short time ago. TestSensitiveActsNeedAFreshSignIn goes through them.
+// sensitive are the acts that change who may do what, or what reaches other systems, or that end sessions: a person
+// must have signed in a short time ago. TestSensitiveActsNeedAFreshSignIn goes through them.
 var sensitive = map[string]bool{
 	"POST /settings/policy":                         true,
 	"POST /settings/secrets":                        true,
@@ -16,6 +16,8 @@ var sensitive = map[string]bool{
 	"POST /settings/connections/:connection/delete": true,
 	"POST /settings/tokens":                         true,
 	"POST /settings/tokens/:id/revoke":              true,
+	"POST /account/sessions/:id/revoke":             true,
+	"DELETE /api/v1/sessions/:id":                   true,
 	"POST /people/:id/roles":                        true,
 	"POST /people/:id/block":                        true,
 	"POST /people/:id/unblock":                      true,

@@ -10,7 +10,8 @@ export function themeToggle(): void {
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
     root.dataset.theme = dark ? 'light' : 'dark';
-    document.cookie = `theme=${root.dataset.theme}; path=/; max-age=${yearSeconds}; samesite=lax`;
+    const looks = location.protocol === 'https:' ? ['__Host-theme', '; secure'] : ['theme', '']; // as keep() in pages_settings.go
+    document.cookie = `${looks[0]}=${root.dataset.theme}; path=/; max-age=${yearSeconds}; samesite=lax${looks[1]}`;
   });
 }
 
