@@ -121,8 +121,14 @@ func inJSON(value any) string {
 // One value each is put in as a secret, as the secret of a connection, as a sensitive input, as the answer to
 // a form and as a token, and goes through every kind of activity that can carry it. It is found in no dump of
 // the database, log, page, answer, header, frame of a socket, export, figure or error, however it is written.
+// In each mode of execution other code writes the history.
 func TestSentinelIsFoundNowhere(t *testing.T) {
-	w := newSentinelWorld(t)
+	for _, mode := range []string{"server", "local_sync", "local_async"} {
+		t.Run(mode, func(t *testing.T) { isFoundNowhere(t, newSentinelWorld(t, mode)) })
+	}
+}
+
+func isFoundNowhere(t *testing.T, w *sentinelWorld) {
 	w.furnish()
 	w.listenTo("executions:", "tasks:me", "reviews", "counts", "workers", "queue", "workflow:pay")
 	worker := w.startWorker()

@@ -241,12 +241,12 @@ type sentinelWorld struct {
 	frames   *lockedBuffer // of the sockets, as their clients read them
 }
 
-func newSentinelWorld(t *testing.T) *sentinelWorld {
+func newSentinelWorld(t *testing.T, mode string) *sentinelWorld {
 	t.Helper()
 	w := &sentinelWorld{t: t, database: enginetest.Database(t), log: &lockedBuffer{}, frames: &lockedBuffer{}, outside: newOutside(t)}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx := ctxOf(t)
-	e, err := engine.Open(ctx, engine.Options{DatabaseURL: w.database, SecretKeys: [][]byte{bytes.Repeat([]byte{7}, 32)}, Log: log, Activities: w.kinds()})
+	e, err := engine.Open(ctx, engine.Options{DatabaseURL: w.database, Mode: mode, SecretKeys: [][]byte{bytes.Repeat([]byte{7}, 32)}, Log: log, Activities: w.kinds()})
 	if err != nil {
 		t.Fatal(err)
 	}
