@@ -20,6 +20,7 @@ const (
 	pollAgain   = 2 * time.Second        // the floor under the hints that there is work
 	startWithin = 3 * time.Second        // a start that is not history by then is not handed out
 	appliedLook = 100 * time.Millisecond // the floor under the hints that something became history
+	heardLately = time.Second            // within it a poll is no news of the worker
 )
 
 // WorkPoll asks for at most Max attempts (1 when it says nothing) and waits for at most WaitSeconds.
@@ -109,27 +110,36 @@ func nudge(c chan struct{}) {
 	}
 }
 
-// leaseFor leases at most n attempts that the worker has room for.
+// leaseFor leases at most n attempts that the worker has room for. Their executions are told before the worker's own
+// row is written: nobody waits for that one.
 func (r *runs) leaseFor(ctx context.Context, who Who, w remote, n int) ([]WorkItem, error) {
-	if err := r.q.TouchWorker(ctx, w.ID); err != nil {
-		return nil, err
+	var leased []queue.Leased
+	var err error
+	if n = min(n, w.room()); n > 0 && !w.draining() {
+		if leased, err = r.works.Claim(ctx, w.fit(who.Team), n); err != nil {
+			return nil, err
+		}
 	}
-	if n = min(n, w.room()); n == 0 || w.draining() {
-		_, err := r.settleWorker(ctx, w, int(w.Held))
-		return []WorkItem{}, err
+	for _, l := range leased {
+		r.pool.Wake(l.Execution)
 	}
-	leased, err := r.works.Claim(ctx, w.fit(who.Team), n)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := r.settleWorker(ctx, w, int(w.Held)+len(leased)); err != nil {
+	if err := r.heardFrom(ctx, w, int(w.Held)+len(leased)); err != nil {
 		return nil, err
 	}
 	return r.handOut(ctx, w.ID, leased)
 }
 
-// handOut answers those of the leased attempts whose start has become history. The rest was withdrawn in the
-// meantime, or its lease runs out.
+// heardFrom notes that a worker lives and what it holds. One that has just said so is believed.
+func (r *runs) heardFrom(ctx context.Context, w remote, held int) error {
+	state, err := r.settleWorker(ctx, w, held)
+	if err != nil || state != w.State || r.store.Clock.Now().Sub(w.HeartbeatAt) < heardLately {
+		return err
+	}
+	return r.q.TouchWorker(ctx, w.ID)
+}
+
+// handOut answers those of the leased attempts whose start has become history; their executions were woken. The rest
+// was withdrawn in the meantime, or its lease runs out.
 func (r *runs) handOut(ctx context.Context, worker uuid.UUID, leased []queue.Leased) ([]WorkItem, error) {
 	items := []WorkItem{}
 	if len(leased) == 0 {
@@ -140,7 +150,6 @@ func (r *runs) handOut(ctx context.Context, worker uuid.UUID, leased []queue.Lea
 	started := map[uuid.UUID]bool{}
 	leases := make([]uuid.UUID, len(leased))
 	for i, l := range leased {
-		r.pool.Wake(l.Execution)
 		leases[i] = l.Lease
 	}
 	for _, l := range leased {

@@ -229,6 +229,9 @@ func (r *runs) following(ctx context.Context, who Who, lease uuid.UUID, accepted
 	if err != nil {
 		return answer, err
 	}
+	for _, l := range leased {
+		r.pool.Wake(l.Execution)
+	}
 	items, err := r.handOut(ctx, w.ID, leased)
 	if err != nil || len(items) == 0 {
 		return answer, err

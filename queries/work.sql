@@ -1,6 +1,6 @@
 -- name: ClaimWork :many
 -- Leases what is open and fits a worker, oldest turn first. The execution of each is told in the same
--- transaction that its attempt starts; message is the last such note of that execution. Of the parts of w one is
+-- statement that its attempt starts, and woken; message is the last such note of that execution. Of the parts of w one is
 -- asked: those of one execution, of the worker's workflows, queues or team, or all, each by an index of its own, so
 -- that a backlog for others is not walked over.
 with chosen as (
@@ -66,17 +66,19 @@ with chosen as (
         'unlike', t.prefer_until is not null and not t.prefer <@ @labels::jsonb))::text, 'UTF8')
     from taken t
     returning execution_id, id
+), woken as (
+    select wake(array_agg(distinct told.execution_id)) from told having count(*) > 0
 )
 select t.execution_id, t.activity, t.item, t.compensating, t.attempt, t.team_id, t.workflow, t.body, t.lease::uuid as lease,
     t.expires_at::timestamptz as expires_at, (select max(o.id) from told o where o.execution_id = t.execution_id)::bigint as message
-from taken t order by t.turn;
+from taken t, woken order by t.turn;
 
 -- name: OpenWork :one
 -- Whether there may be something for ClaimWork.
 select exists (select from work w where w.worker_id is null and w.needs = any(@needs::text[]))::bool as open;
 
 -- name: FinishWork :many
--- Ends leases that are still held and stores their results. A lease that is not answered was lost.
+-- Ends leases that are still held, stores their results and wakes their executions. A lease that is not answered was lost.
 with results as (
     select u.lease, u.message from rows from (unnest(@leases::uuid[]), unnest(@messages::bytea[])) as u(lease, message)
 ), ended as (
@@ -85,9 +87,11 @@ with results as (
     returning w.execution_id, w.lease
 ), told as (
     insert into inbox (execution_id, message) select e.execution_id, r.message from ended e join results r on r.lease = e.lease returning execution_id, id
+), woken as (
+    select wake(array_agg(distinct told.execution_id)) from told having count(*) > 0
 )
 select e.lease::uuid as lease, e.execution_id, (select max(o.id) from told o where o.execution_id = e.execution_id)::bigint as message
-from ended e;
+from ended e, woken;
 
 -- name: RenewWork :many
 -- Extends the leases that a worker still holds.

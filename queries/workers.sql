@@ -38,8 +38,8 @@ where id = @id;
 update workers set heartbeat_at = now() where id = @id;
 
 -- name: MoveWorker :execrows
--- Changes the state of a worker if it is still as it was read.
-update workers set state = @to_state where id = @id and state = @from_state;
+-- Changes the state of a worker, which has just spoken, if it is still as it was read.
+update workers set state = @to_state, heartbeat_at = now() where id = @id and state = @from_state;
 
 -- name: ReplaceWorker :execrows
 -- Stops a remote worker whose place another registration takes.

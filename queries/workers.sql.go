@@ -224,10 +224,10 @@ func (q *Queries) ListWorkers(ctx context.Context, leaseSeconds float64, teamID 
 }
 
 const moveWorker = `-- name: MoveWorker :execrows
-update workers set state = $1 where id = $2 and state = $3
+update workers set state = $1, heartbeat_at = now() where id = $2 and state = $3
 `
 
-// Changes the state of a worker if it is still as it was read.
+// Changes the state of a worker, which has just spoken, if it is still as it was read.
 func (q *Queries) MoveWorker(ctx context.Context, toState string, iD uuid.UUID, fromState string) (int64, error) {
 	result, err := q.db.Exec(ctx, moveWorker, toState, iD, fromState)
 	if err != nil {

@@ -15,13 +15,15 @@ import (
 // registrations are made and timed one after the other before the work of the workload leases.
 const registrations = 200
 
-// Leases are the 99th percentiles in milliseconds of what a remote worker asks, one request at a time. Dispatch
-// is from the call that starts an execution until its attempt is in the hands of a worker that was waiting.
+// Leases are percentiles in milliseconds of what a remote worker asks, one request at a time. Dispatch is from the
+// call that starts an execution until its attempt is in the hands of a worker that was waiting.
 type Leases struct {
-	Register float64 `json:"registerP99Ms"`
-	Lease    float64 `json:"leaseP99Ms"` // of an attempt that was offered already
-	Renew    float64 `json:"renewP99Ms"`
-	Dispatch float64 `json:"dispatchP99Ms"`
+	Register    float64 `json:"registerP99Ms"`
+	Lease       float64 `json:"leaseP99Ms"` // of an attempt that was offered already
+	Renew       float64 `json:"renewP99Ms"`
+	Dispatch    float64 `json:"dispatchP99Ms"`
+	LeaseP50    float64 `json:"leaseP50Ms"`
+	DispatchP50 float64 `json:"dispatchP50Ms"`
 }
 
 // remoteStep is one activity for remote workers.
@@ -71,13 +73,12 @@ func (m *measurement) runLeases(ctx context.Context) (Result, error) {
 		err := l.work(ctx, m.options.Instances)
 		return time.Since(began).Seconds(), err
 	})
-	result.Leases = &Leases{Register: p99(l.register), Lease: p99(l.lease), Renew: p99(l.renew), Dispatch: p99(l.dispatch)}
+	for _, values := range [][]float64{l.register, l.lease, l.renew, l.dispatch} {
+		slices.Sort(values)
+	}
+	result.Leases = &Leases{Register: percentile(l.register, 0.99), Lease: percentile(l.lease, 0.99), Renew: percentile(l.renew, 0.99),
+		Dispatch: percentile(l.dispatch, 0.99), LeaseP50: percentile(l.lease, 0.5), DispatchP50: percentile(l.dispatch, 0.5)}
 	return result, err
-}
-
-func p99(values []float64) float64 {
-	slices.Sort(values)
-	return percentile(values, 0.99)
 }
 
 func (l *leasing) registerOne(ctx context.Context) func() error {

@@ -2,8 +2,9 @@
 // never the truth: it may be lost or come twice, and whoever gets it looks at the database. It must not
 // know executions beyond their ids.
 //
-// Hints are gathered for some milliseconds and sent on a connection of their own: NOTIFY inside a business
-// transaction holds a database-wide lock over its commit and costs a factor of six.
+// The first hint after a silence goes at once, those that follow it gather for some milliseconds. They are sent on a
+// connection of their own: NOTIFY inside a business transaction holds a database-wide lock over its commit and costs a
+// factor of six.
 package notify
 
 import (
@@ -22,7 +23,7 @@ import (
 
 const (
 	channel = "weftline"
-	gather  = 15 * time.Millisecond // how long hints wait for company
+	gather  = 15 * time.Millisecond // between two notifications
 	perNote = 40                    // changes in one notification, which holds at most 8,000 bytes
 	silence = 10 * time.Second      // without a word for so long the connection is asked whether it lives
 )
@@ -106,15 +107,15 @@ func (b *Bus) sendAll(ctx context.Context) {
 			return
 		case <-b.dirty:
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(gather):
-		}
 		for _, note := range b.take() {
 			if err := b.send(ctx, note); err != nil && ctx.Err() == nil {
 				b.log.Warn("hints for other replicas were lost; they will find out by polling", "error", err)
 			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(gather):
 		}
 	}
 }

@@ -47,8 +47,8 @@ type Leased struct {
 	Note                   int64
 }
 
-// Claim leases at most n attempts, oldest turn first, and tells their executions in the same transaction that
-// they start.
+// Claim leases at most n attempts, oldest turn first, and tells their executions that they start, all in one
+// statement.
 func (w *Works) Claim(ctx context.Context, fit Fit, n int) ([]Leased, error) {
 	labels, err := json.Marshal(fit.Labels)
 	if err != nil {
@@ -57,26 +57,14 @@ func (w *Works) Claim(ctx context.Context, fit Fit, n int) ([]Leased, error) {
 	if fit.Labels == nil {
 		labels = []byte("{}")
 	}
-	var leased []Leased
-	err = pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
-		q := w.q.WithTx(tx)
-		rows, err := q.ClaimWork(ctx, queries.ClaimWorkParams{Needs: list(fit.Needs), Team: fit.Team, Execution: fit.Execution,
-			Queues: list(fit.Queues), Workflows: list(fit.Workflows), OfTeams: list(fit.Teams), Labels: labels, Batch: int32(n), Worker: fit.Worker, Lease: fit.Lease, LeaseSeconds: Lease.Seconds()})
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		ids := make([]uuid.UUID, len(rows))
-		for i, row := range rows {
-			ids[i] = row.ExecutionID
-			leased = append(leased, Leased{Lease: row.Lease, Execution: row.ExecutionID, Team: row.TeamID, Activity: row.Activity, Item: row.Item,
-				Compensating: row.Compensating, Attempt: int(row.Attempt), Workflow: row.Workflow, Body: row.Body, ExpiresAt: row.ExpiresAt, Note: row.Message})
-		}
-		return q.Wake(ctx, ids)
-	})
-	if err != nil {
-		return nil, err
+	rows, err := queries.ClaimOffered(ctx, w.pool, queries.ClaimWorkParams{Needs: list(fit.Needs), Team: fit.Team, Execution: fit.Execution,
+		Queues: list(fit.Queues), Workflows: list(fit.Workflows), OfTeams: list(fit.Teams), Labels: labels, Batch: int32(n), Worker: fit.Worker, Lease: fit.Lease, LeaseSeconds: Lease.Seconds()})
+	leased := make([]Leased, len(rows))
+	for i, row := range rows {
+		leased[i] = Leased{Lease: row.Lease, Execution: row.ExecutionID, Team: row.TeamID, Activity: row.Activity, Item: row.Item,
+			Compensating: row.Compensating, Attempt: int(row.Attempt), Workflow: row.Workflow, Body: row.Body, ExpiresAt: row.ExpiresAt, Note: row.Message}
 	}
-	return leased, nil
+	return leased, err
 }
 
 // Offered reports whether there may be something to claim. It takes no transaction.
@@ -103,24 +91,12 @@ func (w *Works) Finish(ctx context.Context, worker uuid.UUID, finished ...Finish
 	for i, f := range finished {
 		leases[i], messages[i] = f.Lease, f.Message
 	}
-	var accepted []Accepted
-	err := pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
-		q := w.q.WithTx(tx)
-		rows, err := q.FinishWork(ctx, leases, messages, &worker)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		ids := make([]uuid.UUID, len(rows))
-		accepted = make([]Accepted, len(rows))
-		for i, row := range rows {
-			ids[i], accepted[i] = row.ExecutionID, Accepted{Lease: row.Lease, Execution: row.ExecutionID, Note: row.Message}
-		}
-		return q.Wake(ctx, ids)
-	})
-	if err != nil {
-		return nil, err
+	rows, err := w.q.FinishWork(ctx, leases, messages, &worker)
+	accepted := make([]Accepted, len(rows))
+	for i, row := range rows {
+		accepted[i] = Accepted{Lease: row.Lease, Execution: row.ExecutionID, Note: row.Message}
 	}
-	return accepted, nil
+	return accepted, err
 }
 
 // Renew extends leases of a worker and answers those that it still holds, with their new ends.

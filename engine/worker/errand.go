@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -96,6 +97,12 @@ func (p *Pool) freeSlot() {
 func (p *Pool) workOffered() {
 	p.offered.Store(true)
 	signal(p.workNow)
+}
+
+// ableTo reports whether an offer is of something that this worker can run.
+func (p *Pool) ableTo(o store.Offer) bool {
+	_, able := slices.BinarySearch(p.abilities, o.Needs)
+	return able
 }
 
 // takeWork leases as much of what others offer as there are free slots. Like a claim, it is not cut off.
