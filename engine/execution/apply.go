@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -11,6 +12,16 @@ import (
 // ErrIllegalTransition, and changes nothing. Apply evaluates no expression: what was computed is in the
 // event, so a replay needs nothing but the history and the definition.
 func Apply(wf *flow.Workflow, st *State, ev Event) error { return apply(wf, st, &ev) }
+
+// ApplyAll folds events in their order, up to the first that may not come.
+func ApplyAll(wf *flow.Workflow, st *State, events []Event) error {
+	for i := range events {
+		if err := apply(wf, st, &events[i]); err != nil {
+			return fmt.Errorf("apply event %d: %w", events[i].Seq, err)
+		}
+	}
+	return nil
+}
 
 func apply(wf *flow.Workflow, st *State, ev *Event) error {
 	if ev.Seq != st.Seq+1 {

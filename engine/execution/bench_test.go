@@ -11,13 +11,13 @@ import (
 )
 
 // drive runs a whole execution as its owner does: every step is encoded for its own commit.
-func drive(b *testing.B, wf *flow.Workflow, start Start, buffer []byte) {
+func drive(b testing.TB, wf *flow.Workflow, start Start, buffer []byte) {
 	st, events, err := New(wf, start, testTime)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for !st.Terminal() {
-		events = append(events, Advance(wf, st, testTime)...)
+		events = Advance(events, wf, st, testTime)
 		Effects(wf, st, events)
 		if buffer, err = AppendEvents(buffer[:0], events); err != nil {
 			b.Fatal(err)
@@ -33,10 +33,8 @@ func drive(b *testing.B, wf *flow.Workflow, start Start, buffer []byte) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			for _, ev := range more {
-				if err := Apply(wf, st, ev); err != nil {
-					b.Fatal(err)
-				}
+			if err := ApplyAll(wf, st, more); err != nil {
+				b.Fatal(err)
 			}
 			events = append(events, more...)
 		}

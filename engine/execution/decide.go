@@ -11,19 +11,20 @@ import (
 	"weftline/engine/retry"
 )
 
+// usualEvents is room for what is decided at a start: they fill a kilobyte.
+const usualEvents = 7
+
 // New makes an execution of a definition: created, validated, and started or scheduled. The events are
 // applied; Advance goes on from there.
 func New(wf *flow.Workflow, start Start, now time.Time) (*State, []Event, error) {
 	st := &State{}
-	d := decider{wf: wf, st: st, now: millis(now), events: make([]Event, 0, 8)}
+	d := decider{wf: wf, st: st, now: millis(now), events: make([]Event, 0, usualEvents)}
 	created := Created(start)
 	created.Input, created.Trigger = solidObject(start.Input), solidObject(start.Trigger)
 	d.emit(WorkflowCreated, &created)
 	d.emit(WorkflowValidated, nil)
-	for i := range d.events {
-		if err := apply(wf, st, &d.events[i]); err != nil {
-			return nil, nil, err
-		}
+	if err := ApplyAll(wf, st, d.events); err != nil {
+		return nil, nil, err
 	}
 	for st.Drives == 0 && st.Ending == nil && d.step() {
 	}
@@ -38,10 +39,10 @@ func Decide(wf *flow.Workflow, st *State, now time.Time) []Event {
 	return d.events
 }
 
-// Advance decides and applies until nothing follows, and answers all events, applied. What it leaves is
-// pending work, waits, timers, or an end.
-func Advance(wf *flow.Workflow, st *State, now time.Time) []Event {
-	d := decider{wf: wf, st: st, now: millis(now)}
+// Advance decides and applies until nothing follows, and appends all events, applied, to those given. What it leaves
+// is pending work, waits, timers, or an end.
+func Advance(events []Event, wf *flow.Workflow, st *State, now time.Time) []Event {
+	d := decider{wf: wf, st: st, now: millis(now), events: events}
 	for d.step() {
 	}
 	return d.events

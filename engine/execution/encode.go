@@ -2,12 +2,15 @@ package execution
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"weftline/engine/instants"
 )
@@ -79,11 +82,31 @@ func (last *written) append(b []byte, at time.Time) []byte {
 	}
 	from := len(b)
 	b = append(b, '"')
-	b = at.UTC().AppendFormat(b, instants.Layout)
-	b = append(b, '"')
+	b = append(appendInstant(b, at), '"')
 	*last = written{at: at, from: from, to: len(b)}
 	return b
 }
+
+// appendInstant writes instants.Layout, which has digits at fixed places for the years that have four.
+func appendInstant(b []byte, at time.Time) []byte {
+	at = at.UTC()
+	year, month, day := at.Date()
+	if year < 0 || year > 9999 {
+		return at.AppendFormat(b, instants.Layout)
+	}
+	hour, minute, second := at.Clock()
+	b = append(appendTwo(appendTwo(b, year/100), year%100), '-')
+	b = append(appendTwo(b, int(month)), '-')
+	b = append(appendTwo(b, day), 'T')
+	b = append(appendTwo(b, hour), ':')
+	b = append(appendTwo(b, minute), ':')
+	b = append(appendTwo(b, second), '.')
+	thousandths := at.Nanosecond() / 1e6
+	return append(appendTwo(append(b, byte('0'+thousandths/100)), thousandths%100), 'Z')
+}
+
+// appendTwo writes a number below 100 with two digits.
+func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
 // appendText writes a member that is left out when empty.
 func appendText(b []byte, name, text string) []byte {
@@ -115,9 +138,9 @@ func appendCreated(b []byte, d *Created) ([]byte, error) {
 	if d.Labels != nil || d.Deadline != nil || d.StartAt != nil || d.Parent != nil || d.Children != nil || d.Depth > 0 || d.NeedsPermit || d.MaxItems > 0 || d.Hidden != nil || d.Sensitive {
 		return appendReflected(b, d)
 	}
-	b = append(b, `{"id":`...)
-	b = appendString(b, d.ID.String())
-	b = append(b, `,"workflow":`...)
+	b = append(b, `{"id":"`...)
+	b = appendUUID(b, d.ID)
+	b = append(b, `","workflow":`...)
 	b = appendString(b, d.Workflow)
 	b = append(b, `,"version":`...)
 	b = strconv.AppendInt(b, int64(d.Version), 10)
@@ -137,6 +160,17 @@ func appendCreated(b []byte, d *Created) ([]byte, error) {
 		}
 	}
 	return append(b, '}'), err
+}
+
+// appendUUID is what id.String says.
+func appendUUID(b []byte, id uuid.UUID) []byte {
+	for i, part := range [][]byte{id[0:4], id[4:6], id[6:8], id[8:10], id[10:16]} {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, part)
+	}
+	return b
 }
 
 func appendCompleted(b []byte, d *Completed) ([]byte, error) {

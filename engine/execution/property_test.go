@@ -440,7 +440,7 @@ func FuzzApply(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	Advance(wf, st, testTime)
+	Advance(nil, wf, st, testTime)
 	base, _ := EncodeState(st)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var ev Event

@@ -178,7 +178,7 @@ func encoded(t testing.TB, st *State) []byte {
 // advance decides until nothing follows, without doing any work.
 func (s *sim) advance() {
 	s.t.Helper()
-	s.record(Advance(s.wf, s.st, s.now))
+	s.record(Advance(nil, s.wf, s.st, s.now))
 }
 
 // run works and lets time pass until nothing moves any more.

@@ -3,7 +3,7 @@ package execution
 import (
 	"crypto/sha256"
 	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
 	"weftline/engine/flow"
@@ -68,17 +68,18 @@ func idempotencyKey(wf *flow.Workflow, st *State, p place) string {
 			return fmt.Sprint(t.value)
 		}
 	}
-	parts := []string{st.Created.ID.String(), p.Activity}
+	var usual [96]byte
+	b := append(append(appendUUID(usual[:0], st.Created.ID), '/'), p.Activity...)
 	if p.Item != "" {
-		parts = append(parts, p.Item)
+		b = append(append(b, '/'), p.Item...)
 	}
 	if p.act.Repeat != nil {
-		parts = append(parts, fmt.Sprint(p.run.Turn))
+		b = strconv.AppendInt(append(b, '/'), int64(p.run.Turn), 10)
 	}
 	if p.undo {
-		parts = append(parts, "compensate")
+		b = append(b, "/compensate"...)
 	}
-	return strings.Join(parts, "/")
+	return string(b)
 }
 
 // childOf prefills the child of a workflow activity. Version 0 means that none was pinned.

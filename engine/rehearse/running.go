@@ -91,7 +91,7 @@ func (w *world) childOf(name string) *flow.Workflow {
 
 // move decides what follows, or makes one attempt; false when there is nothing to do now.
 func (r *running) move() bool {
-	if events := execution.Advance(r.wf, r.st, r.world.now); len(events) > 0 {
+	if events := execution.Advance(nil, r.wf, r.st, r.world.now); len(events) > 0 {
 		r.record(events)
 		return true
 	}

@@ -180,13 +180,9 @@ func (l *Loaded) fold(events []execution.Event) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
 		}
 	}()
-	for _, event := range events {
-		if err := execution.Apply(l.Definition.Workflow, l.State, event); err != nil {
-			return fmt.Errorf("apply event %d: %w", event.Seq, err)
-		}
-		l.LastSeq = event.Seq
-	}
-	return nil
+	err = execution.ApplyAll(l.Definition.Workflow, l.State, events)
+	l.LastSeq = l.State.Seq
+	return err
 }
 
 // LoadOne folds one execution; ErrNotFound when there is none.

@@ -37,7 +37,7 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 	if err != nil {
 		return nil, nil, err
 	}
-	events = append(events, execution.Advance(definition.Workflow, st, now)...)
+	events = execution.Advance(events, definition.Workflow, st, now)
 	if start.Mode == ModeLocalAsync {
 		ahead, err := p.runAhead(definition, st, now)
 		if err != nil {
@@ -73,12 +73,10 @@ func (p *Pool) runAhead(definition *store.Definition, st *execution.State, now t
 		if err != nil {
 			return nil, err
 		}
-		for _, event := range step {
-			if err := execution.Apply(definition.Workflow, st, event); err != nil {
-				return nil, err
-			}
+		if err := execution.ApplyAll(definition.Workflow, st, step); err != nil {
+			return nil, err
 		}
-		events = append(append(events, step...), execution.Advance(definition.Workflow, st, now)...)
+		events = execution.Advance(append(events, step...), definition.Workflow, st, now)
 	}
 	return events, nil
 }

@@ -96,7 +96,7 @@ func (h *history) run(b *testing.B) {
 	}
 	answer := map[string]any{"status": int64(200), "body": map[string]any{"n": int64(1), "large": strings.Repeat("x", 3000)}}
 	for flushes := 0; !st.Terminal(); flushes++ {
-		events = append(events, execution.Advance(h.wf, st, now)...)
+		events = execution.Advance(events, h.wf, st, now)
 		h.flush(b, st, events)
 		if flushes%40 == 0 {
 			h.recover(b)

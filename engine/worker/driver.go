@@ -236,27 +236,29 @@ func (d *driver) decide() error {
 			return err
 		}
 	}
-	d.note(execution.Advance(d.exec.Definition.Workflow, d.exec.State, d.now()))
+	noted := len(d.unsaved.events)
+	d.unsaved.events = execution.Advance(d.unsaved.events, d.exec.Definition.Workflow, d.exec.State, d.now())
+	d.noted(noted)
 	return nil
 }
 
 // record applies events that are not applied yet.
 func (d *driver) record(events []execution.Event) error {
-	for _, event := range events {
-		if err := execution.Apply(d.exec.Definition.Workflow, d.exec.State, event); err != nil {
-			return fmt.Errorf("apply event %d: %w", event.Seq, err)
-		}
+	if err := execution.ApplyAll(d.exec.Definition.Workflow, d.exec.State, events); err != nil {
+		return err
 	}
-	d.note(events)
+	noted := len(d.unsaved.events)
+	d.unsaved.events = append(d.unsaved.events, events...)
+	d.noted(noted)
 	return nil
 }
 
-// note keeps applied events until they are saved.
-func (d *driver) note(events []execution.Event) {
-	if len(events) > 0 && len(d.unsaved.events) == 0 {
+// noted says what follows from the applied events that are kept to be saved, from the given one on.
+func (d *driver) noted(from int) {
+	events := d.unsaved.events[from:]
+	if len(events) > 0 && from == 0 {
 		d.unsaved.since = time.Now()
 	}
-	d.unsaved.events = append(d.unsaved.events, events...)
 	if slices.ContainsFunc(events, func(e execution.Event) bool { return e.Type == execution.HumanTaskExpired }) {
 		d.unsaved.must = true // nothing may follow from it before it is sure that nobody was faster
 	}

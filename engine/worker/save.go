@@ -264,7 +264,7 @@ func (p *Pool) committed(l *store.Loaded, flush *store.Flush) {
 	}
 	p.Changed(changes)
 	p.Hint(notify.Hint{Changes: changes})
-	if len(flush.Offers) > 0 {
+	if slices.ContainsFunc(flush.Offers, p.ableTo) {
 		p.workOffered()
 	}
 	if len(woken) > 0 {

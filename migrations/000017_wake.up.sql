@@ -7,4 +7,4 @@ begin
     on conflict (execution_id) do update set wakes = ready.wakes + 1;
 end $$;
 
-update schema_migrations set dirty = false where version = 16;
+update schema_migrations set dirty = false where version = 17;
