@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"weftline/engine"
 	"weftline/engine/enginetest"
 	"weftline/engine/worker"
@@ -105,6 +107,36 @@ func TestWhatNeedsNoWorkerEndsWithItsStartInLocalAsync(t *testing.T) {
 	}
 	if n := w.rows("ready", started.ID); n != 0 {
 		t.Errorf("%d rows of the queue are left", n)
+	}
+}
+
+// One activity that needs no worker is written with the start in local_sync too; the next begins when it is durable. A
+// team whose policy forbids it sees it refused all the same.
+func TestTheFirstStepIsWrittenWithTheStartInLocalSync(t *testing.T) {
+	w := newWorld(t)
+	flushes := func(id uuid.UUID) (n int) {
+		w.row(`select count(*) from history where execution_id = $1`, id, &n)
+		return n
+	}
+	for steps, want := range map[int]struct {
+		status  string
+		flushes int
+	}{1: {"completed", 1}, 2: {"running", 2}, 5: {"running", 5}} {
+		name := fmt.Sprintf("chain-%d", steps)
+		w.publish(name, setChain(worker.ModeLocalSync, steps))
+		started, err := w.Start(t.Context(), w.who, engine.StartRequest{Workflow: name})
+		if err != nil || started.Status != want.status {
+			t.Errorf("%d steps: started %+v, %v", steps, started, err)
+		}
+		w.ends(started.ID, "completed")
+		if got := flushes(started.ID); got != want.flushes {
+			t.Errorf("%d steps took %d commits of the execution, want %d", steps, got, want.flushes)
+		}
+	}
+	w.publish("handed", setChain(worker.ModeServer, 1))
+	started, err := w.Start(t.Context(), w.who, engine.StartRequest{Workflow: "handed"})
+	if err != nil || started.Status != "running" {
+		t.Errorf("in server mode: started %+v, %v", started, err)
 	}
 }
 

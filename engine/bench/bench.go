@@ -52,6 +52,9 @@ type Result struct {
 	P50                 float64 `json:"p50Ms"`
 	P95                 float64 `json:"p95Ms"`
 	P99                 float64 `json:"p99Ms"`
+	BeginP50            float64 `json:"beginP50Ms,omitempty"` // of single-call and latency: until the step begins, the start's commit included
+	BeginP99            float64 `json:"beginP99Ms,omitempty"`
+	CommitP50           float64 `json:"commitP50Ms"`            // one row by one client on the same PostgreSQL, right after
 	FiredSeconds        float64 `json:"firedSeconds,omitempty"` // of timers: from when they are due until none is left
 	*Leases                     // of leases
 	Engine              string  `json:"engine"`
@@ -70,12 +73,13 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	if options.Instances == 0 {
 		options.Instances = load.instances
 	}
-	e, stop, err := open(ctx, load, options)
+	made := newCalls()
+	e, stop, err := open(ctx, load, options, made)
 	if err != nil {
 		return Result{}, err
 	}
 	defer stop()
-	m, err := newMeasurement(ctx, e, load, options)
+	m, err := newMeasurement(ctx, e, load, options, made)
 	if err != nil {
 		return Result{}, err
 	}
@@ -98,7 +102,7 @@ func Run(ctx context.Context, options Options) (Result, error) {
 
 // open starts the workers: all in one replica, or each as one of its own where the workload says so. The first
 // one is asked.
-func open(ctx context.Context, load workload, options Options) (first *engine.Engine, stop func(), err error) {
+func open(ctx context.Context, load workload, options Options, made *calls) (first *engine.Engine, stop func(), err error) {
 	replicas, slots := 1, options.Workers*options.Concurrency
 	if load.apart {
 		replicas, slots = options.Workers, options.Concurrency
@@ -111,7 +115,7 @@ func open(ctx context.Context, load workload, options Options) (first *engine.En
 	}
 	for range replicas {
 		kinds := activity.NewRegistry()
-		kinds.Register(flow.TypeHTTP, pause{})
+		kinds.Register(flow.TypeHTTP, made)
 		e, err := engine.Open(ctx, engine.Options{DatabaseURL: options.DatabaseURL, Mode: options.Mode, Version: options.Version,
 			Concurrency: slots, Activities: kinds, Log: options.Log})
 		if err != nil {
@@ -136,6 +140,7 @@ type measurement struct {
 	load    workload
 	options Options
 	begin   Starter
+	calls   *calls
 
 	mu      sync.Mutex
 	began   map[uuid.UUID]time.Time
@@ -144,12 +149,12 @@ type measurement struct {
 	changed chan struct{}
 }
 
-func newMeasurement(ctx context.Context, e *engine.Engine, load workload, options Options) (*measurement, error) {
+func newMeasurement(ctx context.Context, e *engine.Engine, load workload, options Options, made *calls) (*measurement, error) {
 	person, err := e.Identity().EnsureLocalUser(ctx, "bench")
 	if err != nil {
 		return nil, err
 	}
-	m := &measurement{engine: e, load: load, options: options, began: map[uuid.UUID]time.Time{}, ended: map[uuid.UUID]time.Time{},
+	m := &measurement{engine: e, load: load, options: options, calls: made, began: map[uuid.UUID]time.Time{}, ended: map[uuid.UUID]time.Time{},
 		changed: make(chan struct{}, 1),
 		who:     engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Person: person.User, Roles: []string{engine.RoleAdmin}}}
 	m.begin = m.throughTheDoor
@@ -205,15 +210,39 @@ func (m *measurement) measure(ctx context.Context, work func() (seconds float64,
 		return Result{}, fmt.Errorf("measure what PostgreSQL can do: %w", err)
 	}
 	result.BoundRowsPerSecond, result.ShareOfBound = math.Round(rows), round(result.StepsPerSecond/rows)
+	if result.CommitP50, err = commitLatency(ctx, m.options.DatabaseURL); err != nil {
+		return Result{}, fmt.Errorf("measure one commit: %w", err)
+	}
 	return result, nil
 }
 
 // start runs n executions to their end, as many at a time as the workload says.
 func (m *measurement) start(ctx context.Context, n int) error {
-	if err := m.startAll(ctx, n, m.startOne); err != nil {
+	starting := func() error { return m.startAll(ctx, n, m.startOne) }
+	if m.load.batch > 0 {
+		starting = func() error { return m.startBatches(ctx, n) }
+	}
+	if err := starting(); err != nil {
 		return err
 	}
 	return m.waitFor(ctx, n)
+}
+
+// startBatches starts executions by as few requests as the workload lets it.
+func (m *measurement) startBatches(ctx context.Context, n int) error {
+	for n > 0 {
+		size := min(n, m.load.batch)
+		began := time.Now()
+		ids, err := m.engine.StartBatch(ctx, m.who, workflowName, 0, slices.Repeat([]engine.StartRequest{{Input: benchInput()}}, size))
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			m.note(id, began)
+		}
+		n -= size
+	}
+	return nil
 }
 
 func (m *measurement) startAll(ctx context.Context, n int, one func(context.Context) error) error {
@@ -322,15 +351,23 @@ func (m *measurement) forget() {
 
 func (m *measurement) result(seconds float64) Result {
 	var latencies []float64
+	from := make(map[string]time.Time, len(m.began))
 	for id, began := range m.began {
 		latencies = append(latencies, m.ended[id].Sub(began).Seconds()*1000)
+		from[id.String()] = began
 	}
-	slices.Sort(latencies)
+	latencies = sorted(latencies)
+	begins := m.calls.since(from)
 	steps := m.options.Instances * m.load.steps
 	return Result{Workload: m.options.Workload, Mode: m.options.Mode, Instances: m.options.Instances, Steps: steps,
 		Seconds: round(seconds), InstancesPerSecond: round(float64(m.options.Instances) / seconds),
 		StepsPerSecond: round(float64(steps) / seconds), P50: percentile(latencies, 0.5), P95: percentile(latencies, 0.95),
-		P99: percentile(latencies, 0.99), Engine: "weftline " + m.options.Version}
+		P99: percentile(latencies, 0.99), BeginP50: percentile(begins, 0.5), BeginP99: percentile(begins, 0.99), Engine: "weftline " + m.options.Version}
+}
+
+func sorted(values []float64) []float64 {
+	slices.Sort(values)
+	return values
 }
 
 // percentile of sorted values.

@@ -55,3 +55,22 @@ func bound(ctx context.Context, url string) (rowsPerSecond float64, err error) {
 		return float64(inserts.Load()*boundRows) / seconds, nil
 	}
 }
+
+const commitsMeasured = 200
+
+// commitLatency is the median in milliseconds of committing one row, one after the other on one connection.
+func commitLatency(ctx context.Context, url string) (milliseconds float64, err error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	insert := fmt.Sprintf(`insert into bench_bound (body) values (repeat('x', %d))`, boundBytes)
+	var took []float64
+	for range commitsMeasured {
+		if err := timed(&took, func() error { _, err := conn.Exec(ctx, insert); return err }); err != nil {
+			return 0, err
+		}
+	}
+	return percentile(sorted(took), 0.5), nil
+}

@@ -73,13 +73,13 @@ func soaking() string {
 
 // RunSoak works for the duration and hands a line to each as soon as its stretch is over.
 func RunSoak(ctx context.Context, options Options, soak Soak, each func(SoakLine) error) error {
-	load := workload{text: soaking}
-	e, stop, err := open(ctx, load, options)
+	load, made := workload{text: soaking}, new(calls)
+	e, stop, err := open(ctx, load, options, made)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	m, err := newMeasurement(ctx, e, load, options)
+	m, err := newMeasurement(ctx, e, load, options, made)
 	if err != nil {
 		return err
 	}

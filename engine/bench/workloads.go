@@ -1,14 +1,10 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"weftline/engine/activity"
 )
 
 const workflowName = "bench"
@@ -20,6 +16,7 @@ type workload struct {
 	steps     int // of one instance
 	starters  int // starts at one time
 	warmUp    int
+	batch     int  // starts of one request, 0 = each its own
 	alone     bool // the next one starts only when the one before has ended
 	apart     bool // each worker is a replica of its own
 	front     bool // starts come in by Options.Front
@@ -30,9 +27,11 @@ type workload struct {
 var workloads = map[string]workload{
 	"linear20":     {text: linear(20), instances: 1000, steps: 20, starters: 64, warmUp: 50},
 	"single":       {text: linear(1), instances: 10000, steps: 1, starters: 64, warmUp: 200},
+	"single-batch": {text: linear(1), instances: 10000, steps: 1, starters: 1, warmUp: 200, batch: 1000},
+	"single-call":  {text: call, instances: 10000, steps: 1, starters: 64, warmUp: 200},
 	"fanout100":    {text: fanOut(100), instances: 200, steps: 102, starters: 16, warmUp: 5},
 	"fanout-items": {text: forEach, instances: 3, steps: 1000, starters: 1, warmUp: 1, alone: true, apart: true},
-	"latency":      {text: linear(1), instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
+	"latency":      {text: call, instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
 	"http":         {text: linear(1), instances: 5000, steps: 1, starters: 64, warmUp: 200, front: true},
 	"leases":       {text: remoteStep, instances: 400, steps: 1, warmUp: 20, remote: true},
 	"timers":       {text: sleeping, instances: 100_000, steps: 1, starters: 64, together: true},
@@ -70,15 +69,10 @@ func forEach() string {
 `
 }
 
-// pause is an http activity that takes 100 ms and no processor time.
-type pause struct{}
-
-func (pause) Run(ctx context.Context, _ activity.Call) activity.Outcome {
-	select {
-	case <-time.After(100 * time.Millisecond):
-	case <-ctx.Done():
-	}
-	return activity.Outcome{Value: map[string]any{"status": int64(200), "headers": map[string]any{}, "body": nil, "file": nil}}
+// call is one activity that leaves the engine: its dispatch is durable before it, and its result after.
+func call() string {
+	return head + `    - {id: call, type: http, inputs: {url: "` + atOnce + `"}}
+`
 }
 
 // linear makes steps in line, each adding a key to the context.

@@ -24,8 +24,9 @@ type Loaded struct {
 	LastSeq    int64
 	Base, Tail int // bytes of the last checkpoint and of the history since, as JSON
 	Inbox      []Received
-	Crashes    int       // how often in a row the process died that drove it, without progress in between
-	Elsewhere  []WorkKey // attempts in flight that are not this process's
+	First      []execution.Event // of a new one: what its first flush holds, until that is counted
+	Crashes    int               // how often in a row the process died that drove it, without progress in between
+	Elsewhere  []WorkKey         // attempts in flight that are not this process's
 }
 
 // Received is a message in an inbox.

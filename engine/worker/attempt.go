@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"weftline/engine/activity"
 	"weftline/engine/execution"
 	"weftline/engine/flow"
@@ -74,7 +76,7 @@ func (d *driver) start(pending []execution.Work) (more bool, err error) {
 		if d.attempts[keyOf(w)] != nil {
 			continue
 		}
-		result, here := d.forbidden(w)
+		result, here := d.pool.forbidden(d.ctx, d.exec.Team, d.exec.ID, w, d.now())
 		if !here {
 			result, here = d.evaluate(w)
 		}
@@ -94,12 +96,11 @@ func (d *driver) start(pending []execution.Work) (more bool, err error) {
 }
 
 // forbidden is the result of work that the policy of the team does not allow (any more).
-func (d *driver) forbidden(w execution.Work) (execution.Result, bool) {
-	err := d.pool.permitted(d.ctx, d.exec.Team, d.exec.ID, w)
+func (p *Pool) forbidden(ctx context.Context, team, id uuid.UUID, w execution.Work, now time.Time) (execution.Result, bool) {
+	err := p.permitted(ctx, team, id, w)
 	if err == nil {
 		return execution.Result{}, false
 	}
-	now := d.now()
 	return execution.Result{Activity: w.Activity, Item: w.Item, Hook: w.Hook, Compensating: w.Compensating, Attempt: w.Attempt,
 		StartedAt: now, EndedAt: now, Error: err}, true
 }

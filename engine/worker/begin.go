@@ -38,14 +38,10 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 		return nil, nil, err
 	}
 	events = execution.Advance(events, definition.Workflow, st, now)
-	if start.Mode == ModeLocalAsync {
-		ahead, err := p.runAhead(definition, st, now)
-		if err != nil {
-			return nil, nil, err
-		}
-		events = append(events, ahead...)
+	if events, err = p.runAhead(ctx, events, team, definition, st, now); err != nil {
+		return nil, nil, err
 	}
-	l := &store.Loaded{ID: start.ID, Team: team, Definition: definition, Mode: start.Mode, State: st, LastSeq: events[len(events)-1].Seq}
+	l := &store.Loaded{ID: start.ID, Team: team, Definition: definition, Mode: start.Mode, State: st, LastSeq: events[len(events)-1].Seq, First: events}
 	flush, err := p.compose(ctx, l, events)
 	if err != nil {
 		return nil, nil, err
@@ -56,19 +52,23 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 	return l, flush, nil
 }
 
-// runAhead evaluates what a new execution in local_async can do without a worker, up to the first boundary
-// at which the mode has to commit. It is written with the beginning.
-func (p *Pool) runAhead(definition *store.Definition, st *execution.State, now time.Time) (events []execution.Event, err error) {
-	for range maxActivities(definition) {
+// runAhead evaluates what a new execution can do without a worker, as far as its mode lets it go before a commit, and
+// appends what that comes to. It is written with the beginning.
+func (p *Pool) runAhead(ctx context.Context, events []execution.Event, team uuid.UUID, definition *store.Definition, st *execution.State, now time.Time) ([]execution.Event, error) {
+	for range aheadOf(st.Created.Mode, definition) {
 		pending := execution.Pending(definition.Workflow, st)
 		if len(pending) != 1 || pending[0].Once || pending[0].Checkpoint {
 			break
 		}
-		result, here := execution.Evaluate(definition.Workflow, st, pending[0], now)
+		result, here := p.forbidden(ctx, team, st.Created.ID, pending[0], now)
+		if !here {
+			result, here = execution.Evaluate(definition.Workflow, st, pending[0], now)
+		}
 		if !here {
 			break
 		}
 		result.Worker = p.name
+		p.Figures.Attempt(pending[0].Type, result.EndedAt.Sub(result.StartedAt))
 		step, err := execution.Receive(definition.Workflow, st, execution.Message{Result: &result}, now)
 		if err != nil {
 			return nil, err
@@ -79,6 +79,18 @@ func (p *Pool) runAhead(definition *store.Definition, st *execution.State, now t
 		events = execution.Advance(append(events, step...), definition.Workflow, st, now)
 	}
 	return events, nil
+}
+
+// aheadOf is how many activities may be over in the first flush: in local_sync the next begins only when the one
+// before is durable, and in server each is handed over by the queue.
+func aheadOf(mode string, definition *store.Definition) int {
+	switch mode {
+	case ModeLocalAsync:
+		return maxActivities(definition)
+	case ModeLocalSync:
+		return 1
+	}
+	return 0
 }
 
 // beginning is the row of a new execution.
@@ -126,6 +138,8 @@ func (p *Pool) resolveMode(mode string) string {
 
 // Begun is told after the first flush of an execution was committed.
 func (p *Pool) Begun(l *store.Loaded, flush *store.Flush) {
+	p.count(l, l.First)
+	l.First = nil
 	p.committed(l, flush)
 	p.Log.Debug("an execution has begun", p.about(l).With(string(execution.WorkflowCreated)).Args()...)
 	if flush.Leave != nil {
