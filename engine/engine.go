@@ -49,6 +49,7 @@ type Options struct {
 	Grace           time.Duration      // how long Close lets running activities finish (20 s)
 	Activities      *activity.Registry // kinds that this process runs; emit is added
 	SecretKeys      [][]byte           // of 32 bytes: the first encrypts secrets, all decrypt; none = no secrets
+	Tracer          pgx.QueryTracer    // sees each statement; nil = nobody
 	Version         string             // of the program, shown in the worker registry
 	Region, Zone    string
 	Labels          map[string]string
@@ -149,6 +150,7 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 	}
 	config.MaxConns = int32(options.Connections)
 	config.MaxConnIdleTime = time.Minute
+	config.ConnConfig.Tracer = options.Tracer
 	config.ConnConfig.RuntimeParams["application_name"] = "weftline"
 	pooled, err := behindPooler(ctx, config.ConnConfig)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"weftline/engine"
 	"weftline/engine/flow"
+	"weftline/engine/worker"
 )
 
 func (w *world) policy(change engine.PolicyChange) engine.Policy {
@@ -117,6 +118,25 @@ func TestForbiddenActivityTypesAreRefusedAtPublishAndBeforeDispatch(t *testing.T
 	only = nil
 	w.policy(engine.PolicyChange{AllowedActivityTypes: &only})
 	w.ends(w.start("old", nil), "completed")
+}
+
+// What is written with a start is asked for like all else.
+func TestForbiddenTypesAreRefusedInTheFirstFlush(t *testing.T) {
+	w := newWorld(t)
+	modes := []string{worker.ModeServer, worker.ModeLocalSync, worker.ModeLocalAsync}
+	for _, mode := range modes {
+		w.publish(mode, setChain(mode, 2))
+	}
+	only := []string{"http"}
+	w.policy(engine.PolicyChange{AllowedActivityTypes: &only})
+	for i, mode := range modes {
+		if detail := w.ends(w.start(mode, nil), "failed"); detail.Error == nil || detail.Error.Type != "policy.activity_type" || detail.Error.Activity != "s0" {
+			t.Errorf("%s ended with %+v", mode, detail.Error)
+		}
+		if n := w.audited("activity.refused"); n != i+1 {
+			t.Errorf("%s: %d refusals audited", mode, n)
+		}
+	}
 }
 
 func TestLimitsOfTheTeamAct(t *testing.T) {

@@ -31,6 +31,7 @@ func benchmark(ctx context.Context, t Terminal, args []string) error {
 	flags.IntVar(&options.Instances, "instances", 0, "executions to run; 0 is the workload's own number")
 	flags.IntVar(&options.Workers, "workers", 4, "workers")
 	flags.IntVar(&options.Concurrency, "concurrency", 16, "activities at the same time for each worker")
+	flags.StringVar(&options.Balance, "balance", "", "policy by which replicas share work, as of serve; for even and fanout-items")
 	var soak bench.Soak
 	flags.DurationVar(&soak.Duration, "duration", time.Hour, "of soak")
 	flags.DurationVar(&soak.Every, "every", time.Minute, "between two lines of soak")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,11 +28,23 @@ func TestBenchPrintsALineOfEachWorkload(t *testing.T) {
 				t.Fatalf("%v: %s", err, got.out)
 			}
 			if line.Workload != name || line.Mode != "local_sync" || line.Instances != 20 || line.InstancesPerSecond <= 0 ||
-				line.WALBytesPerInstance <= 0 || line.P50 <= 0 || line.P99 < line.P50 || line.CPU <= 0 || line.Postgres == "" {
+				line.WALBytesPerInstance <= 0 || line.P99 < line.P50 || line.CPU <= 0 || line.Postgres == "" || line.CommitP50 <= 0 {
 				t.Errorf("%s", got.out)
 			}
 			if l := line.Leases; (name == "leases") != (l != nil) || l != nil && (l.Register <= 0 || l.Lease <= 0 || l.Renew <= 0 || l.Dispatch <= 0) {
 				t.Errorf("leases %+v", l)
+			}
+			if (name == "sleepers") == (line.P50 > 0) {
+				t.Errorf("latency %v ms", line.P50)
+			}
+			if calls := slices.Contains([]string{"latency", "single-call", "even"}, name); calls != (line.BeginP50 > 0) || line.BeginP99 < line.BeginP50 {
+				t.Errorf("steps began after %v and %v ms", line.BeginP50, line.BeginP99)
+			}
+			if r := line.Rest; (name == "sleepers") != (r != nil) || r != nil && (r.Statements <= 0 || r.Scans != 0) {
+				t.Errorf("at rest %+v", r)
+			}
+			if (name == "even") != slices.Equal(line.Shares, []int{20}) {
+				t.Errorf("the replicas made %v", line.Shares)
 			}
 			if (name == "timers") != (line.FiredSeconds > 0) {
 				t.Errorf("fired in %v s", line.FiredSeconds)

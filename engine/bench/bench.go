@@ -27,6 +27,7 @@ type Options struct {
 	Instances   int    // 0 = the workload's own number
 	Workers     int    // with Concurrency: the attempts at one time
 	Concurrency int
+	Balance     string // policy by which replicas share work, "" = the engine's own
 	Version     string
 	Log         *slog.Logger
 
@@ -57,6 +58,9 @@ type Result struct {
 	CommitP50           float64 `json:"commitP50Ms"`            // one row by one client on the same PostgreSQL, right after
 	FiredSeconds        float64 `json:"firedSeconds,omitempty"` // of timers: from when they are due until none is left
 	*Leases                     // of leases
+	*Rest                       // of sleepers
+	Balance             string  `json:"balance,omitempty"`
+	Shares              []int   `json:"shares,omitempty"` // of workloads whose workers are replicas: calls made by each
 	Engine              string  `json:"engine"`
 	Postgres            string  `json:"postgres"`
 	CPU                 float64 `json:"cpu"`
@@ -73,13 +77,13 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	if options.Instances == 0 {
 		options.Instances = load.instances
 	}
-	made := newCalls()
-	e, stop, err := open(ctx, load, options, made)
+	var parts parts
+	e, stop, err := open(ctx, load, options, &parts)
 	if err != nil {
 		return Result{}, err
 	}
 	defer stop()
-	m, err := newMeasurement(ctx, e, load, options, made)
+	m, err := newMeasurement(ctx, e, load, options, &parts)
 	if err != nil {
 		return Result{}, err
 	}
@@ -96,13 +100,15 @@ func Run(ctx context.Context, options Options) (Result, error) {
 		return m.runTimers(ctx)
 	case load.remote:
 		return m.runLeases(ctx)
+	case load.asleep:
+		return m.runSleepers(ctx)
 	}
 	return m.run(ctx)
 }
 
 // open starts the workers: all in one replica, or each as one of its own where the workload says so. The first
 // one is asked.
-func open(ctx context.Context, load workload, options Options, made *calls) (first *engine.Engine, stop func(), err error) {
+func open(ctx context.Context, load workload, options Options, parts *parts) (first *engine.Engine, stop func(), err error) {
 	replicas, slots := 1, options.Workers*options.Concurrency
 	if load.apart {
 		replicas, slots = options.Workers, options.Concurrency
@@ -115,9 +121,9 @@ func open(ctx context.Context, load workload, options Options, made *calls) (fir
 	}
 	for range replicas {
 		kinds := activity.NewRegistry()
-		kinds.Register(flow.TypeHTTP, made)
+		kinds.Register(flow.TypeHTTP, parts.add())
 		e, err := engine.Open(ctx, engine.Options{DatabaseURL: options.DatabaseURL, Mode: options.Mode, Version: options.Version,
-			Concurrency: slots, Activities: kinds, Log: options.Log})
+			Concurrency: slots, Activities: kinds, Log: options.Log, Balance: options.Balance, Tracer: &parts.statements})
 		if err != nil {
 			stop()
 			return nil, nil, err
@@ -140,7 +146,7 @@ type measurement struct {
 	load    workload
 	options Options
 	begin   Starter
-	calls   *calls
+	*parts
 
 	mu      sync.Mutex
 	began   map[uuid.UUID]time.Time
@@ -149,12 +155,12 @@ type measurement struct {
 	changed chan struct{}
 }
 
-func newMeasurement(ctx context.Context, e *engine.Engine, load workload, options Options, made *calls) (*measurement, error) {
+func newMeasurement(ctx context.Context, e *engine.Engine, load workload, options Options, parts *parts) (*measurement, error) {
 	person, err := e.Identity().EnsureLocalUser(ctx, "bench")
 	if err != nil {
 		return nil, err
 	}
-	m := &measurement{engine: e, load: load, options: options, calls: made, began: map[uuid.UUID]time.Time{}, ended: map[uuid.UUID]time.Time{},
+	m := &measurement{engine: e, load: load, options: options, parts: parts, began: map[uuid.UUID]time.Time{}, ended: map[uuid.UUID]time.Time{},
 		changed: make(chan struct{}, 1),
 		who:     engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Person: person.User, Roles: []string{engine.RoleAdmin}}}
 	m.begin = m.throughTheDoor
@@ -177,11 +183,15 @@ func (m *measurement) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	m.forget()
-	return m.measure(ctx, func() (seconds float64, err error) {
+	result, err := m.measure(ctx, func() (seconds float64, err error) {
 		began := time.Now()
 		err = m.start(ctx, m.options.Instances)
 		return time.Since(began).Seconds(), err
 	})
+	if m.load.apart {
+		result.Shares = m.byReplica()
+	}
+	return result, err
 }
 
 // measure counts what the database and this process do for the instances while work runs.
@@ -219,30 +229,13 @@ func (m *measurement) measure(ctx context.Context, work func() (seconds float64,
 // start runs n executions to their end, as many at a time as the workload says.
 func (m *measurement) start(ctx context.Context, n int) error {
 	starting := func() error { return m.startAll(ctx, n, m.startOne) }
-	if m.load.batch > 0 {
-		starting = func() error { return m.startBatches(ctx, n) }
+	if m.load.batches {
+		starting = func() error { return m.startBatches(ctx, n, benchInput(), time.Time{}) }
 	}
 	if err := starting(); err != nil {
 		return err
 	}
 	return m.waitFor(ctx, n)
-}
-
-// startBatches starts executions by as few requests as the workload lets it.
-func (m *measurement) startBatches(ctx context.Context, n int) error {
-	for n > 0 {
-		size := min(n, m.load.batch)
-		began := time.Now()
-		ids, err := m.engine.StartBatch(ctx, m.who, workflowName, 0, slices.Repeat([]engine.StartRequest{{Input: benchInput()}}, size))
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			m.note(id, began)
-		}
-		n -= size
-	}
-	return nil
 }
 
 func (m *measurement) startAll(ctx context.Context, n int, one func(context.Context) error) error {
@@ -353,15 +346,17 @@ func (m *measurement) result(seconds float64) Result {
 	var latencies []float64
 	from := make(map[string]time.Time, len(m.began))
 	for id, began := range m.began {
-		latencies = append(latencies, m.ended[id].Sub(began).Seconds()*1000)
+		if ended, over := m.ended[id]; over {
+			latencies = append(latencies, ended.Sub(began).Seconds()*1000)
+		}
 		from[id.String()] = began
 	}
 	latencies = sorted(latencies)
-	begins := m.calls.since(from)
+	begins := m.begins(from)
 	steps := m.options.Instances * m.load.steps
 	return Result{Workload: m.options.Workload, Mode: m.options.Mode, Instances: m.options.Instances, Steps: steps,
 		Seconds: round(seconds), InstancesPerSecond: round(float64(m.options.Instances) / seconds),
-		StepsPerSecond: round(float64(steps) / seconds), P50: percentile(latencies, 0.5), P95: percentile(latencies, 0.95),
+		StepsPerSecond: round(float64(steps) / seconds), Balance: m.options.Balance, P50: percentile(latencies, 0.5), P95: percentile(latencies, 0.95),
 		P99: percentile(latencies, 0.99), BeginP50: percentile(begins, 0.5), BeginP99: percentile(begins, 0.99), Engine: "weftline " + m.options.Version}
 }
 

@@ -73,13 +73,13 @@ func soaking() string {
 
 // RunSoak works for the duration and hands a line to each as soon as its stretch is over.
 func RunSoak(ctx context.Context, options Options, soak Soak, each func(SoakLine) error) error {
-	load, made := workload{text: soaking}, new(calls)
-	e, stop, err := open(ctx, load, options, made)
+	load, parts := workload{text: soaking}, &parts{endless: true}
+	e, stop, err := open(ctx, load, options, parts)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	m, err := newMeasurement(ctx, e, load, options, made)
+	m, err := newMeasurement(ctx, e, load, options, parts)
 	if err != nil {
 		return err
 	}

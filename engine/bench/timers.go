@@ -18,7 +18,7 @@ func sleeping() string {
 }
 
 const (
-	pilot      = 500             // executions started to see how fast starts are
+	pilot      = 2000            // executions started to see how fast starts are
 	spare      = 5 * time.Second // between the expected end of the starts and the instant, at least
 	firedLook  = 50 * time.Millisecond
 	timersLeft = `select exists (select from timers where due_at <= now())`
@@ -48,13 +48,13 @@ func (m *measurement) runTimers(ctx context.Context) (Result, error) {
 // fallAsleep starts all executions well before the instant that it chooses from how long the first ones take.
 func (m *measurement) fallAsleep(ctx context.Context) (due time.Time, err error) {
 	began := time.Now()
-	if err := m.startAll(ctx, pilot, m.sleeper(began.AddDate(1, 0, 0))); err != nil {
+	if err := m.startBatches(ctx, pilot, until(began.AddDate(1, 0, 0)), time.Time{}); err != nil {
 		return due, err
 	}
 	m.forget()
 	all := time.Since(began) / pilot * time.Duration(m.options.Instances)
 	due = time.Now().Add(all*3/2 + spare).Truncate(time.Millisecond)
-	if err := m.startAll(ctx, m.options.Instances, m.sleeper(due)); err != nil {
+	if err := m.startBatches(ctx, m.options.Instances, until(due), due); err != nil {
 		return due, err
 	}
 	if !time.Now().Add(2 * statisticsDelay).Before(due) {
@@ -63,13 +63,9 @@ func (m *measurement) fallAsleep(ctx context.Context) (due time.Time, err error)
 	return due, nil
 }
 
-func (m *measurement) sleeper(due time.Time) func(context.Context) error {
-	input := map[string]any{"due": due.UTC().Format(time.RFC3339Nano)}
-	return func(ctx context.Context) error {
-		id, err := m.begin(ctx, workflowName, input)
-		m.note(id, due)
-		return err
-	}
+// until is the input of an execution that sleeps until an instant.
+func until(due time.Time) map[string]any {
+	return map[string]any{"due": due.UTC().Format(time.RFC3339Nano)}
 }
 
 // untilFired waits until no timer is left that is due, and answers the seconds since due.

@@ -9,6 +9,9 @@ import (
 
 const workflowName = "bench"
 
+// largestBatch is how many starts one request may hold.
+const largestBatch = 1000
+
 // workload is a workflow and how it is driven.
 type workload struct {
 	text      func() string
@@ -16,25 +19,28 @@ type workload struct {
 	steps     int // of one instance
 	starters  int // starts at one time
 	warmUp    int
-	batch     int  // starts of one request, 0 = each its own
+	batches   bool // many starts of one request
 	alone     bool // the next one starts only when the one before has ended
 	apart     bool // each worker is a replica of its own
 	front     bool // starts come in by Options.Front
 	remote    bool // its activities are made by a remote worker, which is timed
+	asleep    bool // none ends: what counts is what the replica does beside them
 	together  bool // all wait for one instant, which the measurement begins at
 }
 
 var workloads = map[string]workload{
 	"linear20":     {text: linear(20), instances: 1000, steps: 20, starters: 64, warmUp: 50},
 	"single":       {text: linear(1), instances: 10000, steps: 1, starters: 64, warmUp: 200},
-	"single-batch": {text: linear(1), instances: 10000, steps: 1, starters: 1, warmUp: 200, batch: 1000},
+	"single-batch": {text: linear(1), instances: 10000, steps: 1, starters: 4, warmUp: 200, batches: true},
 	"single-call":  {text: call, instances: 10000, steps: 1, starters: 64, warmUp: 200},
 	"fanout100":    {text: fanOut(100), instances: 200, steps: 102, starters: 16, warmUp: 5},
 	"fanout-items": {text: forEach, instances: 3, steps: 1000, starters: 1, warmUp: 1, alone: true, apart: true},
+	"even":         {text: longCall, instances: 2000, steps: 1, starters: 1, batches: true, apart: true},
 	"latency":      {text: call, instances: 500, steps: 1, starters: 1, warmUp: 20, alone: true},
 	"http":         {text: linear(1), instances: 5000, steps: 1, starters: 64, warmUp: 200, front: true},
 	"leases":       {text: remoteStep, instances: 400, steps: 1, warmUp: 20, remote: true},
-	"timers":       {text: sleeping, instances: 100_000, steps: 1, starters: 64, together: true},
+	"sleepers":     {text: sleeping, instances: 1_000_000, steps: 1, starters: 4, asleep: true},
+	"timers":       {text: sleeping, instances: 100_000, steps: 1, starters: 4, together: true},
 }
 
 // Workloads are the names that Run knows.
@@ -74,6 +80,9 @@ func call() string {
 	return head + `    - {id: call, type: http, inputs: {url: "` + atOnce + `"}}
 `
 }
+
+// longCall is one call that takes its time.
+func longCall() string { return strings.Replace(call(), atOnce, "http://127.0.0.1/", 1) }
 
 // linear makes steps in line, each adding a key to the context.
 func linear(steps int) func() string {
