@@ -120,17 +120,20 @@ func TestForbiddenActivityTypesAreRefusedAtPublishAndBeforeDispatch(t *testing.T
 	w.ends(w.start("old", nil), "completed")
 }
 
+// flowName is a workflow's for a mode.
+func flowName(mode string) string { return strings.ReplaceAll(mode, "_", "-") }
+
 // What is written with a start is asked for like all else.
 func TestForbiddenTypesAreRefusedInTheFirstFlush(t *testing.T) {
 	w := newWorld(t)
 	modes := []string{worker.ModeServer, worker.ModeLocalSync, worker.ModeLocalAsync}
 	for _, mode := range modes {
-		w.publish(mode, setChain(mode, 2))
+		w.publish(flowName(mode), setChain(mode, 2))
 	}
 	only := []string{"http"}
 	w.policy(engine.PolicyChange{AllowedActivityTypes: &only})
 	for i, mode := range modes {
-		if detail := w.ends(w.start(mode, nil), "failed"); detail.Error == nil || detail.Error.Type != "policy.activity_type" || detail.Error.Activity != "s0" {
+		if detail := w.ends(w.start(flowName(mode), nil), "failed"); detail.Error == nil || detail.Error.Type != "policy.activity_type" || detail.Error.Activity != "s0" {
 			t.Errorf("%s ended with %+v", mode, detail.Error)
 		}
 		if n := w.audited("activity.refused"); n != i+1 {
