@@ -57,6 +57,9 @@ func (p *Pages) Routes() []Route {
 		{Method: post, Path: "/tasks/:id/unclaim", Needs: auth.Decide, Handle: p.unclaimTask},
 
 		{Method: get, Path: "/schedules", Needs: auth.Read, Handle: p.schedules},
+		{Method: get, Path: "/schedules/new", Needs: auth.Author, Handle: p.newSchedule},
+		{Method: post, Path: "/schedules/new", Needs: auth.Author, Handle: p.makeSchedule, MaxBody: formMax},
+		{Method: post, Path: "/schedules/:id/delete", Needs: auth.Author, Handle: p.deleteSchedule},
 		{Method: post, Path: "/schedules/:id/pause", Needs: auth.Run, Handle: p.pauseSchedule},
 		{Method: post, Path: "/schedules/:id/resume", Needs: auth.Run, Handle: p.resumeSchedule},
 		{Method: post, Path: "/schedules/:id/trigger", Needs: auth.Run, Handle: p.triggerSchedule},

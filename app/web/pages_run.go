@@ -22,8 +22,8 @@ type runnable struct {
 	description string
 }
 
-func (p *Pages) runnable(c *fiber.Ctx) (runnable, error) {
-	version, err := p.published(c, c.Params("name"))
+func (p *Pages) runnable(c *fiber.Ctx, name string) (runnable, error) {
+	version, err := p.published(c, name)
 	if err != nil {
 		return runnable{}, err
 	}
@@ -36,7 +36,7 @@ func (p *Pages) runnable(c *fiber.Ctx) (runnable, error) {
 
 // runForm asks for the input; a workflow's defaults stand in the fields.
 func (p *Pages) runForm(c *fiber.Ctx) error {
-	what, err := p.runnable(c)
+	what, err := p.runnable(c, c.Params("name"))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *Pages) showRun(c *fiber.Ctx, what runnable, try runTry) error {
 
 // run starts an execution, or changes the form when another of its buttons was pressed.
 func (p *Pages) run(c *fiber.Ctx) error {
-	what, err := p.runnable(c)
+	what, err := p.runnable(c, c.Params("name"))
 	if err != nil {
 		return err
 	}

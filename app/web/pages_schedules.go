@@ -19,11 +19,15 @@ func (p *Pages) schedules(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view := schedulesview.View{Now: now(), CSRF: ViewOf(c).CSRF, MayRun: May(c, auth.Run), Next: nextPage(c, list.NextCursor)}
+	view := schedulesview.View{Now: now(), CSRF: ViewOf(c).CSRF, MayRun: May(c, auth.Run), MayMake: May(c, auth.Author), Next: nextPage(c, list.NextCursor)}
 	for _, schedule := range list.Items {
 		view.Rows = append(view.Rows, scheduleRow(schedule))
 	}
-	return Render(c, schedulesview.Page(p.frame(c, "Schedules", "schedules"), view))
+	frame := p.frame(c, "Schedules", "schedules")
+	if view.MayMake {
+		frame.Actions = schedulesview.New()
+	}
+	return Render(c, schedulesview.Page(frame, view))
 }
 
 func scheduleRow(schedule engine.Schedule) schedulesview.Row {
@@ -31,7 +35,7 @@ func scheduleRow(schedule engine.Schedule) schedulesview.Row {
 		Published: schedule.Source == engine.SourceDefinition, Paused: schedule.Paused, NextAt: schedule.NextAt}
 	switch {
 	case schedule.Cron != "":
-		row.Fires, row.Zone = schedule.Cron, schedule.Timezone
+		row.Fires, row.Zone, row.Words = schedule.Cron, schedule.Timezone, schedulesview.CronWords(schedule.Cron)
 	case schedule.Every != "":
 		row.Fires = "every " + schedule.Every
 	default:
@@ -66,6 +70,10 @@ func (p *Pages) triggerSchedule(c *fiber.Ctx) error {
 		_, err := p.Door.TriggerSchedule(ctx, who, id)
 		return err
 	})
+}
+
+func (p *Pages) deleteSchedule(c *fiber.Ctx) error {
+	return p.onSchedule(c, p.Door.DeleteSchedule)
 }
 
 // onSchedule does one thing to a schedule and shows the list again.

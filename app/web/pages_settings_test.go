@@ -104,3 +104,48 @@ func TestTheReviewOfAFirstVersionShowsItsInputs(t *testing.T) {
 		t.Error("an activity that is as it was is shown as a change")
 	}
 }
+
+// A schedule is made on its page: asked for by workflow, tried out, refused with what was typed, made, deleted.
+func TestASchedulesFormMakesIt(t *testing.T) {
+	_, base := newRealServer(t)
+	admin := caller{t, base, adminToken}
+	holds(t, admin.page("/schedules"), "Nothing starts by the clock", `href="/schedules/new"`)
+	holds(t, admin.page("/schedules/new"), "No workflow is published")
+	publishHello(admin)
+	holds(t, admin.page("/schedules/new"), `<option value="hello">`)
+	holds(t, admin.page("/schedules/new?workflow=hello"), "Cron line", "Time zone", `name="/name"`)
+
+	typed := url.Values{"workflow": {"hello"}, "when": {"cron"}, "time": {"0 8 31 2 *"}, "timezone": {"Europe/Berlin"}, "overlap": {"buffer_one"}, "catchUp": {"last"}, "/name": {"Ann"}, "_preview": {"1"}}
+	status, page := admin.post("/schedules/new", typed)
+	if status != 200 || !strings.Contains(page, `role="alert"`) {
+		t.Errorf("a day that never comes is not refused: %d", status)
+	}
+	past := url.Values{"workflow": {"hello"}, "when": {"at"}, "time": {"2001-01-01T00:00:00Z"}, "_preview": {"1"}}
+	if _, page := admin.post("/schedules/new", past); !strings.Contains(page, "It would never start") {
+		t.Error("a day that is over is not said to be")
+	}
+	typed.Set("time", "0 8 * * 1")
+	if _, page = admin.post("/schedules/new", typed); strings.Count(page, "data-exact") != 5 {
+		t.Errorf("%d next times are shown", strings.Count(page, "data-exact"))
+	}
+	typed.Del("_preview")
+	typed.Set("time", "every monday")
+	status, page = admin.post("/schedules/new", typed)
+	if status != 422 {
+		t.Errorf("no cron line answers %d", status)
+	}
+	holds(t, page, `role="alert"`, `value="every monday"`, `value="Ann"`, `<option value="buffer_one" selected>`)
+	typed.Set("time", "0 8 * * 1")
+	if status, page = admin.post("/schedules/new", typed); status != 303 {
+		t.Fatalf("making answers %d: %s", status, page)
+	}
+	made := admin.must(200, "GET", "/schedules", "")["items"].([]any)[0].(map[string]any)
+	if made["cron"] != "0 8 * * 1" || made["timezone"] != "Europe/Berlin" || made["overlap"] != "buffer_one" || made["catchUp"] != "last" || inJSON(made["input"]) != `{"name":"Ann"}` {
+		t.Errorf("made %v", made)
+	}
+	holds(t, admin.page("/schedules"), "Mondays at 08:00", "Europe/Berlin")
+	if status, _ := admin.post("/schedules/"+made["id"].(string)+"/delete", url.Values{}); status != 303 {
+		t.Errorf("deleting answers %d", status)
+	}
+	holds(t, admin.page("/schedules"), "Nothing starts by the clock")
+}

@@ -10,17 +10,19 @@ import (
 
 // View is the page.
 type View struct {
-	Now    time.Time
-	CSRF   string
-	MayRun bool // may pause, resume and trigger
-	Rows   []Row
-	Next   string // address of the rest of the list, "" at its end
+	Now     time.Time
+	CSRF    string
+	MayRun  bool // may pause, resume and trigger
+	MayMake bool // may make and delete
+	Rows    []Row
+	Next    string // address of the rest of the list, "" at its end
 }
 
 // Row is one schedule.
 type Row struct {
 	ID, URL, Workflow string
 	Fires, Zone       string // 30 2 * * *, every 1h or an instant; the zone of a cron line or instant
+	Words             string // what Fires means, "" where it speaks for itself
 	Published         bool   // belongs to the published definition
 	Paused            bool
 	NextAt            *time.Time

@@ -9,7 +9,7 @@ import { keys } from './keys';
 import { popovers } from './popovers';
 import { guardSession } from './session';
 import { copyButtons, themeToggle } from './small';
-import { freshTimes } from './times';
+import { freshTimes, ownZone } from './times';
 
 htmx.config.allowEval = false;
 htmx.config.includeIndicatorStyles = false;
@@ -23,6 +23,7 @@ keys();
 editForms(htmx);
 guardSubmits();
 freshTimes();
+ownZone();
 follow();
 document.addEventListener(updated, freshTimes);
 document.addEventListener('htmx:afterSwap', freshTimes);

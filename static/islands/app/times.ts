@@ -43,10 +43,19 @@ let ticking = 0;
 export function freshTimes(): void {
   for (const time of document.querySelectorAll<HTMLTimeElement>('time[datetime]')) {
     const at = Date.parse(time.dateTime);
-    if (!Number.isNaN(at)) time.title = exact.format(at);
+    if (Number.isNaN(at)) continue;
+    time.title = exact.format(at);
+    if (time.hasAttribute('data-exact')) time.textContent = time.title;
   }
   tick();
   ticking ||= window.setInterval(() => !document.hidden && tick(), 1_000);
+}
+
+/** An empty field for a zone takes the viewer's own. */
+export function ownZone(): void {
+  for (const field of document.querySelectorAll<HTMLInputElement>('input[data-zone]')) {
+    field.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
+  }
 }
 
 function tick(): void {

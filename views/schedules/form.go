@@ -1,0 +1,60 @@
+package schedules
+
+import (
+	"net/url"
+	"time"
+
+	"weftline/views/form"
+)
+
+// Names of the form's own fields; fields of the input are JSON pointers and so begin with a slash.
+const (
+	WorkflowField = "workflow"
+	WhenField     = "when" // cron, every or at
+	TimeField     = "time" // what it is, in that form
+	ZoneField     = "timezone"
+	OverlapField  = "overlap"
+	CatchUpField  = "catchUp"
+	PreviewField  = "_preview"
+)
+
+// Form asks for a new schedule.
+type Form struct {
+	CSRF             string
+	Workflows        []string // published ones to choose from
+	Workflow         string   // "" until one is chosen
+	When, Time, Zone string
+	Overlap, CatchUp string
+	Input            form.Form
+	Refused          string
+	Fires            []time.Time // what the preview found
+	Previewed        bool
+	Now              time.Time
+}
+
+// Ways are the ways to say when.
+var Ways = []string{"cron", "every", "at"}
+
+type wayWords struct{ label, field, help, example string }
+
+var ways = map[string]wayWords{
+	"cron":  {"By a cron line", "Cron line", "Minute, hour, day of the month, month, weekday.", "30 2 * * *"},
+	"every": {"Every so often", "Every", "A duration such as 15m, 6h or 1d.", "1h"},
+	"at":    {"Once", "At", "A day and a time in the zone below.", "2027-01-31T08:00:00"},
+}
+
+func (f Form) way() wayWords { return ways[f.When] }
+
+// zoned reports whether a zone makes a difference.
+func (f Form) zoned() bool { return f.When != "every" }
+
+// to is the address of the form with another way to say when.
+func (f Form) to(when string) string {
+	return "/schedules/new?" + url.Values{WorkflowField: {f.Workflow}, WhenField: {when}}.Encode()
+}
+
+type choice struct{ value, label string }
+
+var overlaps = []choice{{"skip", "Leave this one out"}, {"buffer_one", "Start one when it has ended"}, {"allow", "Start beside it"}}
+
+var catchUps = []choice{{"none", "None"}, {"last", "The last one"}, {"all", "All of them"}}
