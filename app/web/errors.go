@@ -2,18 +2,16 @@ package web
 
 import (
 	"context"
-	"fmt"
-	"html"
-	"io"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
 
 	"weftline/app/api"
 	"weftline/app/auth"
+	"weftline/engine"
 )
 
 // Failure is what an error page knows of a refusal or a fault.
@@ -24,6 +22,10 @@ const errorPageTime = 5 * time.Second
 
 // fail answers any error of any route: a problem document for programs, a page for people.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
+	var routing *fiber.Error
+	if errors.As(err, &routing) && routing.Code == fiber.StatusNotFound {
+		err = engine.Refuse("not_found", "there is nothing at "+c.Path())
+	}
 	failure := api.ProblemOf(err, requestIDOf(c))
 	if failure.Status >= fiber.StatusInternalServerError && failure.Code == "internal" {
 		s.log.Error("request failed", "request", failure.RequestID, "method", c.Method(), "path", c.Path(), "error", err)
@@ -51,15 +53,4 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 // wantsPage: outside the API a browser gets a page, anything else a problem document.
 func wantsPage(c *fiber.Ctx) bool {
 	return !strings.HasPrefix(c.Path(), "/api/") && strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)
-}
-
-// plainErrorPage needs no style or script, so it works whatever else is broken.
-func plainErrorPage(failure Failure) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		_, err := fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><title>%d %s</title>`+
-			`<main><h1>%s</h1><p>%s</p><p><small>Request %s</small></p><p><a href="/">Home</a></p></main></html>`,
-			failure.Status, html.EscapeString(failure.Title), html.EscapeString(failure.Title),
-			html.EscapeString(failure.Detail), html.EscapeString(failure.RequestID))
-		return err
-	})
 }

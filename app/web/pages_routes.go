@@ -5,6 +5,7 @@ import (
 
 	"weftline/app/auth"
 	"weftline/views/problem"
+	"weftline/views/ui"
 )
 
 // Routes is the pages' part of the route table. Whatever changes something is a POST.
@@ -89,11 +90,9 @@ func (p *Pages) Routes() []Route {
 
 // ErrorPage is the page of a refusal or a fault; again is where to sign in anew for what was refused, "" = nowhere.
 func (p *Pages) ErrorPage(view View, failure Failure, again string) templ.Component {
+	shown := problem.View{Status: failure.Status, Title: failure.Title, Detail: failure.Detail, RequestID: failure.RequestID, Again: again}
 	if view.Who.TeamName == "" {
-		return plainErrorPage(failure)
+		return problem.Bare(ui.Page{Title: failure.Title, Nonce: view.Nonce}, shown)
 	}
-	frame := p.frameOf(view, failure.Title, "")
-	return problem.Page(frame, problem.View{
-		Status: failure.Status, Title: failure.Title, Detail: failure.Detail, RequestID: failure.RequestID, Again: again,
-	})
+	return problem.Page(p.frameOf(view, failure.Title, ""), shown)
 }

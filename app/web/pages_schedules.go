@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
@@ -40,6 +41,9 @@ func scheduleRow(schedule engine.Schedule) schedulesview.Row {
 		row.Fires = "every " + schedule.Every
 	default:
 		row.Fires, row.Zone = schedule.At, schedule.Timezone
+		if at, err := time.Parse(time.RFC3339, schedule.At); err == nil {
+			row.At = &at
+		}
 	}
 	for _, tick := range schedule.LastTicks {
 		shown := schedulesview.Tick{At: tick.ScheduledAt, Look: schedulesview.LookOf(tick.Outcome), Reason: tick.Reason}

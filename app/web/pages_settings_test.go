@@ -31,6 +31,27 @@ func (c caller) post(path string, form url.Values) (int, string) {
 	return response.StatusCode, string(text)
 }
 
+// read reads a page whatever its status.
+func (c caller) read(path string) (int, string) {
+	c.t.Helper()
+	request, err := http.NewRequest("GET", c.base+path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	request.Header.Set("Accept", "text/html")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
 // holds reports each text that a page should have and has not.
 func holds(t *testing.T, page string, texts ...string) {
 	t.Helper()
@@ -148,4 +169,14 @@ func TestASchedulesFormMakesIt(t *testing.T) {
 		t.Errorf("deleting answers %d", status)
 	}
 	holds(t, admin.page("/schedules"), "Nothing starts by the clock")
+}
+
+// An address that leads nowhere is a page in the application's own look, for nobody in particular.
+func TestAnAddressThatLeadsNowhereIsAPage(t *testing.T) {
+	_, base := newRealServer(t)
+	status, page := caller{t: t, base: base}.read("/nothing/here")
+	if status != 404 {
+		t.Errorf("it answers %d", status)
+	}
+	holds(t, page, "there is nothing at /nothing/here", `rel="stylesheet"`, "It may have been renamed", "Request <code")
 }

@@ -139,9 +139,9 @@ func Runs(rows []RunRow, now time.Time, caption string) templ.Component {
 				}
 				if row.Until != nil {
 					var templ_7745c5c3_Var8 string
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(" until ")
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(", goes on ")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `lists/lists.templ`, Line: 37, Col: 21}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `lists/lists.templ`, Line: 37, Col: 24}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 					if templ_7745c5c3_Err != nil {
@@ -353,7 +353,7 @@ func Tasks(rows []TaskRow, now time.Time, caption string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "\" data-label=\"Due\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

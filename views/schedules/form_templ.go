@@ -554,7 +554,7 @@ func details(f Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "\" value=\"1\" data-form-edit>Show the next times</button> <a class=\"button button-quiet\" href=\"/schedules\">Leave it</a></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "\" value=\"1\" data-form-edit>Show the next times</button> <a class=\"button button-quiet\" href=\"/schedules\">Back to the schedules</a></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -21,9 +21,10 @@ type View struct {
 // Row is one schedule.
 type Row struct {
 	ID, URL, Workflow string
-	Fires, Zone       string // 30 2 * * *, every 1h or an instant; the zone of a cron line or instant
-	Words             string // what Fires means, "" where it speaks for itself
-	Published         bool   // belongs to the published definition
+	Fires, Zone       string     // 30 2 * * *, every 1h or an instant; the zone of a cron line or instant
+	Words             string     // what Fires means, "" where it speaks for itself
+	At                *time.Time // of one that fires once
+	Published         bool       // belongs to the published definition
 	Paused            bool
 	NextAt            *time.Time
 	Ticks             []Tick // newest first

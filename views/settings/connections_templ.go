@@ -559,7 +559,7 @@ func connectionForm(v Connections) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Form.Kept {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<a class=\"button button-quiet\" href=\"/settings/connections\">Leave it as it is</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<a class=\"button button-quiet\" href=\"/settings/connections\">Keep it as it is</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

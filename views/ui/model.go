@@ -101,14 +101,14 @@ func AgoPrecisely(t, now time.Time) string {
 	return Duration(max(0, now.Sub(t))) + " ago"
 }
 
-// rough is a duration in its largest unit.
+// rough is a duration in its largest unit; what rounds to 60 of one is 1 of the next.
 func rough(d time.Duration) string {
 	switch {
-	case d < time.Minute:
+	case d < 59500*time.Millisecond:
 		return count(d.Seconds(), "s")
-	case d < time.Hour:
+	case d < 59*time.Minute+30*time.Second:
 		return count(d.Minutes(), "min")
-	case d < 48*time.Hour:
+	case d < 47*time.Hour+30*time.Minute:
 		return count(d.Hours(), "h")
 	default:
 		return count(d.Hours()/24, "days")
@@ -145,10 +145,19 @@ func two(d, large time.Duration, largeUnit string, small time.Duration, smallUni
 	return words
 }
 
+// Number is a count with its thousands apart: "12,500".
+func Number(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
 // Plural counts things in words: Plural(2, "task") = "2 tasks".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return Number(n) + " " + noun + "s"
 }

@@ -14,6 +14,10 @@ func TestAgo(t *testing.T) {
 		-8 * time.Second: "in 8 s",
 		30 * time.Hour:   "30 h ago",
 		72 * time.Hour:   "3 days ago",
+
+		59*time.Second + 600*time.Millisecond: "1 min ago",
+		-59*time.Minute - 40*time.Second:      "in 1 h",
+		47*time.Hour + 40*time.Minute:         "2 days ago",
 	} {
 		if got := Ago(now.Add(-ago), now); got != want {
 			t.Errorf("Ago(%v) = %q, want %q", ago, got, want)
@@ -33,6 +37,14 @@ func TestDuration(t *testing.T) {
 	} {
 		if got := Duration(d); got != want {
 			t.Errorf("Duration(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -12500: "-12,500", -500: "-500", 1234567: "1,234,567"} {
+		if got := Number(n); got != want {
+			t.Errorf("Number(%d) = %q, want %q", n, got, want)
 		}
 	}
 }

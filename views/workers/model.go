@@ -2,6 +2,7 @@
 package workers
 
 import (
+	"strings"
 	"time"
 
 	"weftline/views/state"
@@ -45,3 +46,6 @@ type Lane struct {
 
 // Groupings are what the queue can be grouped by.
 var Groupings = []string{"workflow", "partition", "priority", "queue", "team"}
+
+// Heading is the head of the column that the queue is grouped by.
+func (v View) Heading() string { return strings.ToUpper(v.By[:1]) + v.By[1:] }

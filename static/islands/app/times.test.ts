@@ -7,6 +7,7 @@ test('distances read as the server writes them', () => {
   const cases: [number, string][] = [
     [2_000, 'just now'], [40_000, '40 s ago'], [180_000, '3 min ago'], [-8_000, 'in 8 s'],
     [30 * 3_600_000, '30 h ago'], [72 * 3_600_000, '3 days ago'],
+    [59_600, '1 min ago'], [-3_580_000, 'in 1 h'], [171_600_000, '2 days ago'],
   ];
   for (const [ms, want] of cases) assert.equal(ago(now - ms, now), want);
   assert.deepEqual([30, 2_400, 180_000, -5].map((ms) => agoPrecisely(now - ms, now)), ['30 ms ago', '2.4 s ago', '3 min ago', '0 ms ago']);

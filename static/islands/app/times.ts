@@ -16,9 +16,9 @@ export function agoPrecisely(at: number, now: number): string {
 
 export function rough(ms: number): string {
   const seconds = ms / 1000;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  if (seconds < 3_570) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 171_000) return `${Math.round(seconds / 3_600)} h`;
   return `${Math.round(seconds / 86_400)} days`;
 }
 
