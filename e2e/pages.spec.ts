@@ -17,8 +17,16 @@ const pages = [
   ["run-list", "/workflows/order-saga/run"],
   ["executions", "/executions"],
   ["tasks", "/tasks"],
+  ["reviews", "/reviews"],
+  ["schedules", "/schedules"],
+  ["schedule-new", "/schedules/new?workflow=nightly-feeds"],
   ["workers", "/workers"],
   ["settings", "/settings"],
+  ["team", "/settings/team"],
+  ["connections", "/settings/connections?kind=http&auth=oauth2"],
+  ["secrets", "/settings/secrets"],
+  ["audit", "/settings/audit"],
+  ["account", "/account"],
 ] as const;
 
 for (const [name, address] of pages) {
@@ -36,6 +44,35 @@ for (const [name, address] of pages) {
     expect(await sideways(page), "pixels that stick out at 360 px").toBeLessThanOrEqual(0);
   });
 }
+
+test("fingers find what can be pressed on every page", async ({ browser }) => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  const small: string[] = [];
+  for (const [name, address] of pages.filter(([name]) => name !== "designer")) {
+    await page.goto(address);
+    for (const found of await page.evaluate(tooSmall)) small.push(`${name}: ${found}`);
+  }
+  expect(small).toEqual([]);
+  await context.close();
+});
+
+test("a schedule is made by keyboard, after a look at its next times", async ({ page }) => {
+  await page.goto("/schedules");
+  await page.getByRole("link", { name: "New schedule" }).first().press("Enter");
+  await page.getByLabel("Workflow").selectOption("nightly-feeds");
+  await page.getByRole("button", { name: "Go on" }).press("Enter");
+  await page.getByLabel("Cron line").fill("30 2 * * 1-5");
+  await expect(page.getByLabel("Time zone")).toHaveValue(/./); // the viewer's own
+  await page.getByRole("button", { name: "Show the next times" }).press("Enter");
+  await expect(page.getByText("It would start")).toBeVisible();
+  await expect(page.getByRole("status").getByRole("listitem")).toHaveCount(5);
+  await page.getByLabel("Cron line").press("Enter");
+  const row = page.getByRole("row", { name: /nightly-feeds.*Mondays to Fridays at 02:30/ });
+  await expect(row).toBeVisible();
+  await row.getByRole("button", { name: /^Delete/ }).click();
+  await expect(row).toBeHidden();
+});
 
 test("an execution from its form to its end is accessible, printed too", async ({ page }) => {
   await page.goto("/workflows/refund-approval/run");
@@ -103,4 +140,16 @@ async function serious(page: Page): Promise<string[]> {
 
 function sideways(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+/** Buttons, choices and links that stand alone and are less than 44 px high, their own reach counted. */
+function tooSmall(): string[] {
+  const reach = (element: Element) => {
+    const own = element.getBoundingClientRect().height;
+    const more = getComputedStyle(element, "::after");
+    return more.position === "absolute" ? own - parseFloat(more.top) - parseFloat(more.bottom) : own;
+  };
+  return [...document.querySelectorAll(".button, .chip, .tabs a, .row-link, .rail-link, select, input:not([type=hidden], [type=checkbox], [type=radio])")]
+    .filter((element) => element.checkVisibility() && reach(element) > 1 && reach(element) < 43.5)
+    .map((element) => `${element.className || element.tagName} "${element.textContent?.trim().slice(0, 30)}" ${reach(element)} px`);
 }

@@ -89,8 +89,8 @@ func (p *Pages) designer(c *fiber.Ctx) error {
 	if draft.ETag != "" {
 		view.ETag = &draft.ETag
 	}
-	frame := p.frame(c, name, "workflows", workflowsCrumb(), workflowCrumb(name))
-	frame.Title, frame.Main = "Designer", "designer"
+	frame := p.frame(c, "Edit "+name, "workflows", workflowsCrumb(), workflowCrumb(name))
+	frame.Main = "designer"
 	frame.Actions = designerview.Head(view)
 	frame.Islands = []string{"designer"}
 	return Render(c, designerview.Page(frame, view))
