@@ -109,6 +109,11 @@ export function wordsOf(step: PlanStep): string {
   return `${step.outcome ?? step.status}${how}`;
 }
 
+/** When something ended: "after 4s", or "at once" where no time went by. */
+export function endedAfter(took: string): string {
+  return took === '0s' ? 'at once' : `after ${took}`;
+}
+
 /** Keys by which a pin describes an answer instead of being it. */
 const answerKeys = new Set(['result', 'outputs', 'error', 'items', 'takes', 'message', 'detail', 'class', 'retryAfter']);
 

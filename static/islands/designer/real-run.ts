@@ -4,7 +4,7 @@
 import { typeTitle } from '../graph/describe';
 import { el } from '../graph/dom';
 import type { GraphNode } from '../graph/model';
-import { effectOf, hintOf, isSafe, pinOf, type PlanStep, type Tried } from './plan';
+import { effectOf, endedAfter, hintOf, isSafe, pinOf, type PlanStep, type Tried } from './plan';
 import { blockOf } from './values';
 
 export interface RealRunHooks {
@@ -78,7 +78,7 @@ export class RealRun {
     const log = tried.log.map((l) => l.line).join('\n');
     const hint = tried.error ? hintOf(tried.error.type ?? '') : null;
     return [
-      el('p', { role: 'status' }, `Ran for real: ${tried.status} after ${tried.took}`),
+      el('p', { role: 'status' }, `Ran for real: ${tried.status} ${endedAfter(tried.took)}`),
       ...(tried.error ? [el('p', { class: 'ds-problem' }, `${tried.error.type ?? ''}: ${tried.error.message ?? ''}`)] : []),
       ...(hint ? [el('p', { class: 'ds-hint' }, hint)] : []),
       ...(tried.inputs === undefined || tried.inputs === null ? [] : [el('details', {}, el('summary', {}, 'What it was given'), el('pre', { tabindex: 0, 'aria-label': 'What it was given' }, blockOf(tried.inputs)))]),

@@ -6,7 +6,7 @@ import { el } from '../graph/dom';
 import { isRecord, type GraphNode } from '../graph/model';
 import type { GraphView } from '../graph/view';
 import type { Pins } from './pins';
-import { litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
+import { endedAfter, litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
 import { RealRun } from './real-run';
 import type { Server } from './server';
 import type { Session } from './session';
@@ -177,7 +177,7 @@ export class TestPanel {
 
   private words(plan: Plan): HTMLElement[] {
     const reached = plan.steps.filter((s) => s.status !== 'pending');
-    const head = plan.status === 'incomplete' ? 'The plan stops where something has to be pinned.' : `It would end as ${plan.status}${plan.duration ? ` after ${plan.duration}` : ''}.`;
+    const head = plan.status === 'incomplete' ? 'The plan stops where something has to be pinned.' : `It would end as ${plan.status}${plan.duration ? ` ${endedAfter(plan.duration)}` : ''}.`;
     return [
       el('p', {}, el('strong', {}, head), ' Nothing was run.'),
       ...plan.problems.map((p) => el('p', { class: 'ds-problem' }, p.message ?? '')),
