@@ -60,14 +60,20 @@ test("the menu of an activity opens by right click and by keyboard", async ({ pa
   await openText(page, three);
   const designer = new DesignerPage(page);
   await designer.card("two").click({ button: "right" });
-  const menu = page.getByRole("dialog", { name: "two" });
+  const menu = page.getByRole("dialog", { name: "What to do with two" });
   await expect(menu).toBeVisible();
   await page.keyboard.type("dupl");
   await page.keyboard.press("Enter");
   await expect(designer.card("two_2")).toBeVisible();
   await page.keyboard.press("Control+Shift+g");
   await page.keyboard.press("Shift+F10");
-  await expect(page.getByRole("dialog", { name: "two_2" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "What to do with two_2" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  const stage = (await page.locator(".gv-stage").boundingBox())!;
+  await page.mouse.click(stage.x + stage.width - 40, stage.y + stage.height - 40, { button: "right" });
+  const canvas = page.getByRole("dialog", { name: "What to do with the canvas" });
+  await expect(canvas.getByRole("option", { name: /Fit the whole graph/ })).toBeVisible();
+  await expect(canvas.getByRole("option", { name: /^Duplicate/ })).toHaveCount(0);
 });
 
 test.describe("with fingers", () => {
@@ -84,7 +90,7 @@ test.describe("with fingers", () => {
     const at = (await designer.card("two").boundingBox())!;
     const cdp = await context.newCDPSession(page);
     await cdp.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: at.x + 30, y: at.y + 12 }] });
-    await expect(page.getByRole("dialog", { name: "two" })).toBeVisible();
+    await expect(page.getByRole("dialog", { name: "What to do with two" })).toBeVisible();
     await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
     await page.screenshot({ path: "shots/designer-390.png" });
   });
@@ -215,6 +221,8 @@ test("chosen activities move into a workflow of their own, and the result is the
   await box.getByLabel("Name of the new workflow").fill(`${name}-sum`);
   await page.keyboard.press("Enter");
   await expect(box).toHaveCount(0);
+  await expect(page.locator(".ds-news")).toContainText(`Moved 2 activities to ${name}-sum`);
+  await expect(page.locator(".ds-news").getByRole("link", { name: `Open ${name}-sum` })).toHaveAttribute("href", `/workflows/${name}-sum/edit`);
   const moved = `${name}-sum`.replaceAll("-", "_");
   await expect(designer.node(moved)).toBeVisible();
   await expect(designer.node("tax")).toHaveCount(0);

@@ -1,5 +1,5 @@
 // The designer as the tests use it: by what a person sees.
-import { expect, type Locator, type Page } from "@playwright/test";
+import { expect, type BrowserContext, type Locator, type Page } from "@playwright/test";
 
 export class DesignerPage {
   constructor(readonly page: Page) {}
@@ -98,6 +98,16 @@ export async function draftOf(page: Page, name: string): Promise<string> {
   const answer = await page.request.get(`/api/v1/workflows/${name}/draft`, { headers: { Authorization: `Bearer ${process.env.E2E_TOKEN}` } });
   expect(answer.status()).toBe(200);
   return answer.text();
+}
+
+/** Changes the draft as another person would, and answers the status. */
+export async function saveOver(context: BrowserContext, name: string, change: (draft: string) => string): Promise<number> {
+  const headers = { Authorization: `Bearer ${process.env.E2E_TOKEN}` };
+  const before = await context.request.get(`/api/v1/workflows/${name}/draft`, { headers });
+  const answer = await context.request.put(`/api/v1/workflows/${name}/draft`, {
+    headers: { ...headers, "Content-Type": "application/yaml", "If-Match": before.headers().etag! }, data: change(await before.text()),
+  });
+  return answer.status();
 }
 
 /** A definition with these activities, given as lines of a YAML list. */

@@ -107,7 +107,8 @@ func editors(before []string, who Who) []string {
 // writeDraft stores a text; while nothing is published, lists show what the draft says.
 func writeDraft(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, text []byte, editors []string) (queries.Draft, error) {
 	draft, err := q.SaveDraft(ctx, queries.SaveDraftParams{
-		TeamID: who.Team, Workflow: workflow.Name, Text: text, Etag: etag(text), SavedBy: cleanText(who.User), Editors: editors})
+		TeamID: who.Team, Workflow: workflow.Name, Text: text, Etag: etag(text), SavedBy: cleanText(who.User), Editors: editors,
+		Drawn: flow.Drawing(text) != nil})
 	if err != nil {
 		return draft, fmt.Errorf("save the draft of %s: %w", workflow.Name, err)
 	}
@@ -164,6 +165,6 @@ func (c *catalog) Restore(ctx context.Context, who Who, name string, number int)
 // draftOf judges a stored draft anew: what is wrong with it may lie in other workflows.
 func (c *catalog) draftOf(ctx context.Context, who Who, row queries.Draft) Draft {
 	report, _ := c.judge(ctx, who, row.Workflow, row.Text)
-	return Draft{Name: row.Workflow, Text: string(row.Text), ETag: row.Etag, By: row.SavedBy, At: row.SavedAt,
+	return Draft{Name: row.Workflow, Text: string(row.Text), LastGood: row.LastGood, ETag: row.Etag, By: row.SavedBy, At: row.SavedAt,
 		Valid: report.Valid, Errors: report.Errors, Warnings: report.Warnings}
 }

@@ -136,6 +136,28 @@ func TestDraftIsKeptByteForByte(t *testing.T) {
 	}
 }
 
+// The designer shows what could last be drawn, whatever was saved since.
+func TestTheLastGoodTextOfADraftIsKeptWhileItIsBroken(t *testing.T) {
+	w := newCatalogWorld(t)
+	good, other := definition("orders", 1), definition("orders", 2)
+	for i, step := range []struct {
+		text     []byte
+		lastGood []byte
+	}{
+		{good, nil},
+		{[]byte("kind: Workflow\nspec: ["), good},
+		{[]byte("kind: Workflow\nspec: [ ["), good}, // broken twice: what was good before both
+		{other, nil},
+		{[]byte("{"), other},
+	} {
+		w.save("orders", step.text)
+		read, err := w.Draft(t.Context(), w.ann, "orders")
+		if err != nil || string(read.Text) != string(step.text) || string(read.LastGood) != string(step.lastGood) {
+			t.Errorf("step %d: text %q, last good %q (%v), want %q", i, read.Text, read.LastGood, err, step.lastGood)
+		}
+	}
+}
+
 func TestDraftPreconditions(t *testing.T) {
 	w := newCatalogWorld(t)
 	ctx := t.Context()

@@ -177,6 +177,7 @@ type Workflow struct {
 type Draft struct {
 	Name     string         `json:"name"`
 	Text     string         `json:"-"`
+	LastGood []byte         `json:"-"` // the last text that could be drawn, while this one cannot be
 	ETag     string         `json:"etag"`
 	Valid    bool           `json:"valid"`
 	Errors   []flow.Problem `json:"errors"`

@@ -80,6 +80,7 @@ type Draft struct {
 	SavedBy  string
 	SavedAt  time.Time
 	Editors  []string
+	LastGood []byte
 }
 
 type Editor struct {

@@ -46,7 +46,8 @@ select * from drafts where team_id = @team_id and workflow = @workflow;
 -- name: SaveDraft :one
 insert into drafts (team_id, workflow, text, etag, saved_by, editors) values (@team_id, @workflow, @text, @etag, @saved_by, @editors)
 on conflict (team_id, workflow) do update
-set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now(), editors = excluded.editors
+set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now(), editors = excluded.editors,
+    last_good = case when @drawn::bool then null else coalesce(drafts.last_good, drafts.text) end
 returning *;
 
 -- name: ForgetEditors :exec

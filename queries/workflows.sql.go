@@ -39,7 +39,7 @@ func (q *Queries) DescribeWorkflow(ctx context.Context, arg DescribeWorkflowPara
 }
 
 const draftByName = `-- name: DraftByName :one
-select team_id, workflow, text, etag, saved_by, saved_at, editors from drafts where team_id = $1 and workflow = $2
+select team_id, workflow, text, etag, saved_by, saved_at, editors, last_good from drafts where team_id = $1 and workflow = $2
 `
 
 func (q *Queries) DraftByName(ctx context.Context, teamID uuid.UUID, workflow string) (Draft, error) {
@@ -53,6 +53,7 @@ func (q *Queries) DraftByName(ctx context.Context, teamID uuid.UUID, workflow st
 		&i.SavedBy,
 		&i.SavedAt,
 		&i.Editors,
+		&i.LastGood,
 	)
 	return i, err
 }
@@ -168,8 +169,9 @@ func (q *Queries) LockWorkflow(ctx context.Context, teamID uuid.UUID, name strin
 const saveDraft = `-- name: SaveDraft :one
 insert into drafts (team_id, workflow, text, etag, saved_by, editors) values ($1, $2, $3, $4, $5, $6)
 on conflict (team_id, workflow) do update
-set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now(), editors = excluded.editors
-returning team_id, workflow, text, etag, saved_by, saved_at, editors
+set text = excluded.text, etag = excluded.etag, saved_by = excluded.saved_by, saved_at = now(), editors = excluded.editors,
+    last_good = case when $7::bool then null else coalesce(drafts.last_good, drafts.text) end
+returning team_id, workflow, text, etag, saved_by, saved_at, editors, last_good
 `
 
 type SaveDraftParams struct {
@@ -179,6 +181,7 @@ type SaveDraftParams struct {
 	Etag     string
 	SavedBy  string
 	Editors  []string
+	Drawn    bool
 }
 
 func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (Draft, error) {
@@ -189,6 +192,7 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (Draft, er
 		arg.Etag,
 		arg.SavedBy,
 		arg.Editors,
+		arg.Drawn,
 	)
 	var i Draft
 	err := row.Scan(
@@ -199,6 +203,7 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (Draft, er
 		&i.SavedBy,
 		&i.SavedAt,
 		&i.Editors,
+		&i.LastGood,
 	)
 	return i, err
 }

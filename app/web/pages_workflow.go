@@ -86,6 +86,10 @@ func (p *Pages) designer(c *fiber.Ctx) error {
 		return err
 	}
 	view.Text = draft.Text
+	if draft.LastGood != nil {
+		good := string(draft.LastGood)
+		view.LastGood = &good
+	}
 	if draft.ETag != "" {
 		view.ETag = &draft.ETag
 	}

@@ -5,15 +5,21 @@ import (
 	"strconv"
 )
 
-// Drawing gives the Workflow and the Layout of a text as JSON, each key as it is written and in its place: what
-// a graph is drawn from where nobody edits the text. Half-written workflows have them too. Both are nil where
-// the text holds no Workflow or is not the YAML of the language.
-func Drawing(text []byte) (workflow, layout json.RawMessage) {
+// Drawn is the Workflow and the Layout of a text as JSON, each key as it is written and in its place.
+type Drawn struct {
+	Workflow json.RawMessage `json:"workflow"`
+	Layout   json.RawMessage `json:"layout"`
+}
+
+// Drawing gives what a graph is drawn from where nobody edits the text. Half-written workflows have it too. It
+// is nil where the text holds no Workflow or is not the YAML of the language.
+func Drawing(text []byte) *Drawn {
 	ps := &problems{}
 	documents := parse(text, ps)
 	if ps.hasErrors() {
-		return nil, nil
+		return nil
 	}
+	var workflow, layout json.RawMessage
 	var withSpec *node
 	for _, d := range documents {
 		switch kind := d.root.get("kind").text(); {
@@ -29,9 +35,9 @@ func Drawing(text []byte) (workflow, layout json.RawMessage) {
 		workflow = withSpec.appendJSON(nil)
 	}
 	if workflow == nil {
-		return nil, nil
+		return nil
 	}
-	return workflow, layout
+	return &Drawn{Workflow: workflow, Layout: layout}
 }
 
 func (n *node) appendJSON(b []byte) []byte {

@@ -3,7 +3,6 @@
 package designer
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"weftline/engine/flow"
@@ -15,6 +14,7 @@ type View struct {
 	Team     string
 	Text     string  // the draft, "" when there is none
 	ETag     *string // of the draft, nil when there is none
+	LastGood *string // the last text of the draft that could be drawn, nil while the draft itself can
 	Readonly bool
 
 	PublishedText    *string
@@ -29,24 +29,18 @@ type data struct {
 	PublishedText    *string `json:"publishedText"`
 	PublishedVersion *int    `json:"publishedVersion"`
 	Layout           *string `json:"layout"` // always in the text itself
-	// What the text says, so that it is drawn before anything that can read texts has arrived; nil when the text
-	// cannot be read.
-	Drawing *drawing `json:"drawing"`
-}
-
-type drawing struct {
-	Workflow json.RawMessage `json:"workflow"`
-	Layout   json.RawMessage `json:"layout"`
+	// What the text says, so that it is drawn before anything that can read texts has arrived. Of a text that
+	// cannot be read it is what was last there to draw: of the draft before, else of the published version; nil
+	// when there never was anything.
+	Drawing *flow.Drawn `json:"drawing"`
 }
 
 func (v View) data() data {
 	d := data{Name: v.Name, Text: v.Text, ETag: v.ETag, PublishedText: v.PublishedText, PublishedVersion: v.PublishedVersion}
-	text := v.Text
-	if text == "" && v.PublishedText != nil {
-		text = *v.PublishedText
-	}
-	if workflow, layout := flow.Drawing([]byte(text)); workflow != nil {
-		d.Drawing = &drawing{Workflow: workflow, Layout: layout}
+	for _, text := range []*string{&v.Text, v.LastGood, v.PublishedText} {
+		if d.Drawing == nil && text != nil {
+			d.Drawing = flow.Drawing([]byte(*text))
+		}
 	}
 	return d
 }

@@ -3,9 +3,11 @@
 package versions
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 
+	"weftline/engine/flow"
 	"weftline/views/diff"
 )
 
@@ -41,6 +43,14 @@ type Comparison struct {
 	Rows     []diff.Row
 	FromText string
 	ToText   string
+}
+
+// drawingOf is what the graph of a side is drawn from: nil when its text cannot be read, no activities without one.
+func drawingOf(text string) *flow.Drawn {
+	if text == "" {
+		return &flow.Drawn{Workflow: json.RawMessage(`{}`)}
+	}
+	return flow.Drawing([]byte(text))
 }
 
 // Side is how a side of a comparison is called.

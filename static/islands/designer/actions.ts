@@ -2,10 +2,9 @@
 // toolbar's tooltips and the key sheet are all made from this one table.
 
 import { arrange, type Arrangement } from './arrange';
-import { copyText, duplicate, paste } from './clipboard';
+import { duplicate, paste } from './clipboard';
 import { move, remove, tidy, toggleClosed } from './commands';
 import type { Designer } from './designer';
-import { Draft } from './draft';
 import { shown } from './key-words';
 
 export interface Action {
@@ -15,6 +14,8 @@ export interface Action {
   keys?: readonly string[];
   /** 'canvas': only while the keyboard is on the canvas or the outline. */
   where: 'canvas' | 'anywhere';
+  /** Stands in the menu of an activity; what does not is in that of the canvas. */
+  ofActivity?: boolean;
   /** Changes the document; not offered when it is open for reading only. */
   edits?: boolean;
   run(d: Designer): void;
@@ -34,12 +35,6 @@ const stride = 120; // px
 
 function pan(dx: number, dy: number): (d: Designer) => void {
   return (d) => d.view.viewport.panBy(dx * stride, dy * stride);
-}
-
-async function cut(d: Designer): Promise<void> {
-  const keys = d.session.selection;
-  await navigator.clipboard?.writeText(copyText(new Draft(d.session.text), keys));
-  d.session.run(remove(keys));
 }
 
 /** The browser may keep the clipboard to itself; the key always works. */
@@ -77,24 +72,24 @@ function line(how: Arrangement): (d: Designer) => void {
 }
 
 export const actions: readonly Action[] = [
-  { id: 'append', title: 'Add after this activity', keys: ['A'], where: 'canvas', edits: true, run: (d) => d.authoring.append(d.activeNode()?.key ?? null) },
-  { id: 'append-port', title: 'Add after this activity, choosing the port', keys: ['Shift+A'], where: 'canvas', edits: true, run: onNode((d, node) => d.authoring.appendAt(node)) },
-  { id: 'insert', title: 'Insert before this activity', keys: ['I'], where: 'canvas', edits: true, run: onNode((d, node) => d.authoring.insertBefore(node)) },
-  { id: 'connect', title: 'Connect to another activity', keys: ['C'], where: 'canvas', edits: true, run: onNode((d, node) => d.authoring.connectFrom(node)) },
-  { id: 'disconnect', title: 'Remove an edge', keys: ['X'], where: 'canvas', edits: true, run: onNode((d, node) => d.authoring.disconnectAt(node)) },
+  { id: 'append', title: 'Add after this activity', keys: ['A'], where: 'canvas', ofActivity: true, edits: true, run: (d) => d.authoring.append(d.activeNode()?.key ?? null) },
+  { id: 'append-port', title: 'Add after this activity, choosing the port', keys: ['Shift+A'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d, node) => d.authoring.appendAt(node)) },
+  { id: 'insert', title: 'Insert before this activity', keys: ['I'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d, node) => d.authoring.insertBefore(node)) },
+  { id: 'connect', title: 'Connect to another activity', keys: ['C'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d, node) => d.authoring.connectFrom(node)) },
+  { id: 'disconnect', title: 'Remove an edge', keys: ['X'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d, node) => d.authoring.disconnectAt(node)) },
   { id: 'new', title: 'Add an activity that is not connected', keys: ['N'], where: 'canvas', edits: true, run: (d) => d.authoring.addLoose() },
-  { id: 'extract', title: 'Move the selection into a workflow of its own', keys: ['E'], where: 'canvas', edits: true, run: (d) => void d.moveOut() },
+  { id: 'extract', title: 'Move the selection into a workflow of its own', keys: ['E'], where: 'canvas', ofActivity: true, edits: true, run: (d) => void d.moveOut() },
   { id: 'note', title: 'Add a note', keys: ['Shift+N'], where: 'canvas', edits: true, run: (d) => d.authoring.addNote(d.session.selection.at(-1) ?? null) },
-  { id: 'delete', title: 'Delete, and close the gap', keys: ['Delete', 'Backspace'], where: 'canvas', edits: true, run: (d) => deleteChosen(d) },
-  { id: 'open', title: 'Go to the form', keys: ['Enter'], where: 'canvas', run: (d) => d.openForm() },
-  { id: 'rename', title: 'Change the name', keys: ['F2'], where: 'canvas', edits: true, run: (d) => d.openForm('name') },
-  { id: 'rename-id', title: 'Change the id, everywhere', keys: ['Shift+F2'], where: 'canvas', edits: true, run: (d) => d.openForm('id') },
-  { id: 'duplicate', title: 'Duplicate', keys: ['Ctrl+D'], where: 'canvas', edits: true, run: onNode((d) => d.session.run(duplicate(d.session.selection))) },
+  { id: 'delete', title: 'Delete, and close the gap', keys: ['Delete', 'Backspace'], where: 'canvas', ofActivity: true, edits: true, run: (d) => deleteChosen(d) },
+  { id: 'open', title: 'Go to the form', keys: ['Enter'], where: 'canvas', ofActivity: true, run: (d) => d.openForm() },
+  { id: 'rename', title: 'Change the name', keys: ['F2'], where: 'canvas', ofActivity: true, edits: true, run: (d) => d.openForm('name') },
+  { id: 'rename-id', title: 'Change the id, everywhere', keys: ['Shift+F2'], where: 'canvas', ofActivity: true, edits: true, run: (d) => d.openForm('id') },
+  { id: 'duplicate', title: 'Duplicate', keys: ['Ctrl+D'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d) => d.session.run(duplicate(d.session.selection))) },
   { id: 'select-all', title: 'Select everything', keys: ['Ctrl+A'], where: 'canvas', run: (d) => d.session.select(d.session.graph.nodes.map((n) => n.key)) },
-  { id: 'left', title: 'Move left', keys: ['Alt+ArrowLeft'], where: 'canvas', edits: true, run: nudge(-1, 0) },
-  { id: 'right', title: 'Move right', keys: ['Alt+ArrowRight'], where: 'canvas', edits: true, run: nudge(1, 0) },
-  { id: 'up', title: 'Move up', keys: ['Alt+ArrowUp'], where: 'canvas', edits: true, run: nudge(0, -1) },
-  { id: 'down', title: 'Move down', keys: ['Alt+ArrowDown'], where: 'canvas', edits: true, run: nudge(0, 1) },
+  { id: 'left', title: 'Move left', keys: ['Alt+ArrowLeft'], where: 'canvas', ofActivity: true, edits: true, run: nudge(-1, 0) },
+  { id: 'right', title: 'Move right', keys: ['Alt+ArrowRight'], where: 'canvas', ofActivity: true, edits: true, run: nudge(1, 0) },
+  { id: 'up', title: 'Move up', keys: ['Alt+ArrowUp'], where: 'canvas', ofActivity: true, edits: true, run: nudge(0, -1) },
+  { id: 'down', title: 'Move down', keys: ['Alt+ArrowDown'], where: 'canvas', ofActivity: true, edits: true, run: nudge(0, 1) },
   { id: 'tidy', title: 'Lay out everything again', keys: ['T'], where: 'canvas', edits: true, run: (d) => d.session.run(tidy(null)) },
   { id: 'tidy-selection', title: 'Lay out the selected ones again', where: 'anywhere', edits: true, run: (d) => d.session.run(tidy(d.session.selection)) },
   { id: 'align-left', title: 'Align the left edges', where: 'anywhere', edits: true, run: line('left') },
@@ -105,16 +100,16 @@ export const actions: readonly Action[] = [
   { id: 'align-bottom', title: 'Align the bottom edges', where: 'anywhere', edits: true, run: line('bottom') },
   { id: 'across', title: 'Distribute from left to right', where: 'anywhere', edits: true, run: line('across') },
   { id: 'down-even', title: 'Distribute from top to bottom', where: 'anywhere', edits: true, run: line('down') },
-  { id: 'close', title: 'Close or open a loop', keys: ['L'], where: 'canvas', edits: true, run: onNode((d, node) => (d.session.run(toggleClosed(node.key)), d.followFocus())) },
+  { id: 'close', title: 'Close or open a loop', keys: ['L'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d, node) => (d.session.run(toggleClosed(node.key)), d.followFocus())) },
   { id: 'on-error', title: 'Add what runs when it fails', where: 'anywhere', edits: true, run: (d) => d.authoring.addHook('onError') },
   { id: 'on-exit', title: 'Add what runs at every end', where: 'anywhere', edits: true, run: (d) => d.authoring.addHook('onExit') },
-  { id: 'menu', title: 'What can be done here', keys: ['Shift+F10', 'ContextMenu'], where: 'canvas', run: onNode((d, node) => d.openMenu(node.key)) },
+  { id: 'menu', title: 'Show the menu', keys: ['Shift+F10', 'ContextMenu'], where: 'canvas', run: onNode((d, node) => d.openMenu(node.key)) },
   { id: 'clear', title: 'Select nothing: show the settings of the workflow', keys: ['Escape'], where: 'canvas', run: (d) => d.session.select([]) },
   { id: 'undo', title: 'Undo', keys: ['Ctrl+Z'], where: 'anywhere', edits: true, run: (d) => (d.session.undo(), d.followFocus()) },
   { id: 'redo', title: 'Redo', keys: ['Ctrl+Shift+Z', 'Ctrl+Y'], where: 'anywhere', edits: true, run: (d) => (d.session.redo(), d.followFocus()) },
   { id: 'find', title: 'Find an activity or a note', keys: ['/'], where: 'canvas', run: (d) => d.authoring.find() },
   { id: 'fit', title: 'Fit the whole graph', keys: ['1'], where: 'canvas', run: (d) => d.view.fit() },
-  { id: 'fit-selection', title: 'Fit what is selected', keys: ['2'], where: 'canvas', run: (d) => d.view.fitTo(d.session.selection) },
+  { id: 'fit-selection', title: 'Fit what is selected', keys: ['2'], where: 'canvas', ofActivity: true, run: (d) => d.view.fitTo(d.session.selection) },
   { id: 'pan-left', title: 'Look further left', keys: ['Ctrl+ArrowLeft'], where: 'canvas', run: pan(1, 0) },
   { id: 'pan-right', title: 'Look further right', keys: ['Ctrl+ArrowRight'], where: 'canvas', run: pan(-1, 0) },
   { id: 'pan-up', title: 'Look further up', keys: ['Ctrl+ArrowUp'], where: 'canvas', run: pan(0, 1) },
@@ -123,19 +118,30 @@ export const actions: readonly Action[] = [
   { id: 'zoom-out', title: 'Zoom out', keys: ['-'], where: 'canvas', run: (d) => d.view.viewport.zoomBy(0.8) },
   { id: 'outline', title: 'Show or hide the outline', keys: ['O'], where: 'canvas', run: (d) => d.toggleOutline() },
   { id: 'code', title: 'Show, move or hide the YAML', keys: ['Y'], where: 'canvas', run: (d) => d.cycleCode() },
-  { id: 'line', title: 'Go to this activity in the YAML', keys: ['G'], where: 'canvas', run: onNode((d, node) => void d.showText(node.range[0], node.range[0])) },
+  { id: 'line', title: 'Go to this activity in the YAML', keys: ['G'], where: 'canvas', ofActivity: true, run: onNode((d, node) => void d.showText(node.range[0], node.range[0])) },
   { id: 'settings', title: 'Settings of the workflow', where: 'anywhere', run: (d) => (d.session.select([]), d.openForm()) },
   { id: 'problems', title: 'Show or hide the problems', keys: ['P'], where: 'canvas', run: (d) => d.toggleProblems() },
   { id: 'plan', title: 'Try out: plan the path with pinned data', keys: ['R'], where: 'canvas', run: (d) => void d.tryOut() },
-  { id: 'plan-to', title: 'Try out up to this activity', keys: ['Shift+R'], where: 'canvas', run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key))) },
+  { id: 'plan-to', title: 'Try out up to this activity', keys: ['Shift+R'], where: 'canvas', ofActivity: true, run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key))) },
   { id: 'canvas', title: 'Go to the canvas', keys: ['Ctrl+Shift+G'], where: 'anywhere', run: (d) => d.view.focus() },
   { id: 'save', title: 'Save now', keys: ['Ctrl+S'], where: 'anywhere', edits: true, run: (d) => void d.save.flush() },
-  { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', run: (d) => void navigator.clipboard?.writeText(copyText(new Draft(d.session.text), d.session.selection)) },
-  { id: 'cut', title: 'Cut the selection as YAML', keys: ['Ctrl+X'], where: 'canvas', edits: true, run: onNode((d) => void cut(d)) },
+  { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', ofActivity: true, run: onNode((d) => d.copySelection(false)) },
+  { id: 'cut', title: 'Cut the selection as YAML', keys: ['Ctrl+X'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d) => d.copySelection(true)) },
   { id: 'paste', title: 'Paste activities from YAML', keys: ['Ctrl+V'], where: 'canvas', edits: true, run: (d) => void pasteFromClipboard(d) },
   { id: 'commands', title: 'All commands', keys: ['Ctrl+K'], where: 'anywhere', run: (d) => d.openCommands() },
   { id: 'keys', title: 'Keys', keys: ['?'], where: 'canvas', run: (d) => d.openKeys() },
 ];
+
+/** The keys of an action in words: "Ctrl+Shift+Z or Ctrl+Y". */
+export function keyWords(action: Pick<Action, 'keys'>): string {
+  return (action.keys ?? []).map(shown).join(' or ');
+}
+
+/** What a button that stands for an action is called, and what its tooltip says. */
+export function wordsOf(id: string): { title: string; hint: string } {
+  const action = actions.find((a) => a.id === id)!;
+  return { title: action.title, hint: action.keys ? `${action.title} (${keyWords(action)})` : action.title };
+}
 
 /** Keys that the browser turns into clipboard events; those are listened to instead. */
 const clipboardKeys: ReadonlySet<string> = new Set(['Ctrl+C', 'Ctrl+X', 'Ctrl+V']);

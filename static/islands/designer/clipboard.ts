@@ -6,6 +6,7 @@ import { nodeAt, parseText } from '../graph/from-text';
 import { isRecord, isText, readNeed, type Path } from '../graph/model';
 import { graphOf, idsOf, type Command } from './commands';
 import { CannotEdit, Draft } from './draft';
+import { placeOf } from './edit';
 import { renameEdits } from './references';
 import { freeId } from './skeletons';
 
@@ -50,8 +51,8 @@ function sourceOf(text: string): Draft {
   const parsed = parseText(text);
   const error = parsed.errors[0];
   if (error) {
-    const before = text.slice(0, error.from).split('\n');
-    throw new CannotEdit(`The pasted text is not valid YAML: line ${before.length}, column ${before.at(-1)!.length + 1}: ${error.message}`);
+    const { line, column } = placeOf(text, error.from);
+    throw new CannotEdit(`The pasted text is not valid YAML: line ${line}, column ${column}: ${error.message}`);
   }
   if (parsed.workflow && isSeq(nodeAt(parsed.workflow, ['spec', 'activities']))) return new Draft(text, parsed);
   const value: unknown = parseDocument(text).toJS();

@@ -5,20 +5,21 @@
 
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap } from '@codemirror/commands';
-import { yaml } from '@codemirror/lang-yaml';
-import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import { bracketMatching, HighlightStyle, indentService, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import { yaml } from '@codemirror/legacy-modes/mode/yaml';
 import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { Annotation, EditorState, Prec, StateEffect, StateField, type Text, type TransactionSpec } from '@codemirror/state';
 import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type DecorationSet, type ViewUpdate } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { el } from '../graph/dom';
-import { complete } from './complete';
+import { complete, indentAfter } from './complete';
 import { changeBetween, type Edit } from './edit';
 import type { Problem } from './problems';
 import type { Session } from './session';
 
 /** Marks changes that come from the session and must not go back to it. */
 const fromSession = Annotation.define<boolean>();
+const markError = StateEffect.define<{ from: number; to: number } | null>();
 const markLines = StateEffect.define<{ from: number; to: number } | null>();
 
 const marked = StateField.define<DecorationSet>({
@@ -26,6 +27,22 @@ const marked = StateField.define<DecorationSet>({
   update(set, tr) {
     set = set.map(tr.changes);
     for (const effect of tr.effects) if (effect.is(markLines)) set = effect.value ? lineMarks(tr.state.doc, effect.value) : Decoration.none;
+    return set;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** The box around what cannot be read; of an empty place, around what stands before it. */
+const boxed = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(set, tr) {
+    set = set.map(tr.changes);
+    for (const effect of tr.effects) {
+      if (!effect.is(markError)) continue;
+      const to = Math.min(effect.value?.to ?? 0, tr.state.doc.length);
+      const from = Math.min(effect.value?.from ?? 0, Math.max(0, to - 1));
+      set = to > from ? Decoration.set(Decoration.mark({ class: 'cm-unreadable' }).range(from, to)) : Decoration.none;
+    }
     return set;
   },
   provide: (field) => EditorView.decorations.from(field),
@@ -77,9 +94,16 @@ export class CodePane {
     this.view.dispatch(setDiagnostics(this.view.state, diagnostics));
   }
 
+  /** Boxes the place where the text cannot be read; null takes the box away. */
+  setError(error: { from: number; to: number } | null): void {
+    if (error === null && this.view.state.field(boxed).size === 0) return;
+    this.view.dispatch({ effects: markError.of(error && { from: this.toEditor(error.from), to: this.toEditor(error.to) }) });
+  }
+
   /** Puts the cursor on a range and the keyboard into the editor. */
   reveal(from: number, to: number): void {
-    this.view.dispatch({ selection: { anchor: this.toEditor(from), head: this.toEditor(to) }, effects: EditorView.scrollIntoView(this.toEditor(from), { y: 'center' }) });
+    const inside = (offset: number): number => Math.min(this.toEditor(offset), this.view.state.doc.length); // what is missing at the end is named behind it
+    this.view.dispatch({ selection: { anchor: inside(from), head: inside(to) }, effects: EditorView.scrollIntoView(inside(from), { y: 'center' }) });
     this.view.focus();
   }
 
@@ -94,8 +118,8 @@ export class CodePane {
   private extensions() {
     const { session } = this;
     return [
-      lineNumbers(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(),
-      yaml(), syntaxHighlighting(colours), lintGutter(), marked,
+      lineNumbers(), drawSelection(), highlightActiveLine(), bracketMatching(),
+      StreamLanguage.define(yaml), indentService.of((context, at) => indentAfter(context.lineAt(at, -1).text)), syntaxHighlighting(colours), lintGutter(), marked, boxed,
       EditorView.domEventHandlers({ focus: () => this.helpTyping() }),
       Prec.highest(keymap.of([
         { key: 'Mod-z', run: () => (session.undo(), true) },
@@ -155,7 +179,7 @@ export class CodePane {
   }
 
   private showSelection(): void {
-    const node = this.session.focus;
+    const node = this.session.error ? null : this.session.focus; // its place in a text that cannot be read is not known
     const effects: StateEffect<unknown>[] = [markLines.of(node ? { from: this.toEditor(node.range[0]), to: this.toEditor(trimmedEnd(this.session.text, node.range)) } : null)];
     if (node && !this.view.hasFocus) effects.push(EditorView.scrollIntoView(this.toEditor(node.range[0]), { y: 'nearest', yMargin: 40 }));
     this.view.dispatch({ effects });
@@ -201,12 +225,12 @@ function trimmedEnd(text: string, range: readonly [number, number]): number {
 }
 
 const colours = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
+  { tag: tags.atom, color: 'var(--accent)' }, // keys
   { tag: tags.comment, color: 'var(--ink-3)', fontStyle: 'italic' },
-  { tag: [tags.string, tags.special(tags.string)], color: 'var(--state-completed)' },
-  { tag: [tags.number, tags.bool, tags.null, tags.keyword, tags.atom], color: 'var(--state-retrying)' },
-  { tag: [tags.labelName, tags.typeName, tags.meta], color: 'var(--state-waiting)' },
-  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace], color: 'var(--ink-3)' },
+  { tag: tags.string, color: 'var(--state-completed)' },
+  { tag: [tags.number, tags.keyword], color: 'var(--state-retrying)' },
+  { tag: [tags.variableName, tags.definition(tags.variableName)], color: 'var(--state-waiting)' },
+  { tag: tags.meta, color: 'var(--ink-3)' },
 ]);
 
 const theme = EditorView.theme({
@@ -219,6 +243,7 @@ const theme = EditorView.theme({
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--sunken)' },
   '.cm-chosen': { backgroundColor: 'var(--accent-soft)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'color-mix(in srgb, var(--accent) 28%, transparent)' },
+  '.cm-unreadable': { outline: '1.5px solid var(--state-failed)', borderRadius: '3px', backgroundColor: 'color-mix(in srgb, var(--state-failed) 14%, transparent)' },
   '.cm-tooltip, .cm-panels': { backgroundColor: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)', borderRadius: '6px' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent-fill)', color: 'var(--on-accent)' },
   '.cm-diagnostic': { fontFamily: 'var(--font)', whiteSpace: 'pre-wrap', maxWidth: '60ch' },

@@ -145,3 +145,11 @@ function leaf(detail: string, below: Names | null): Names[string] {
 function record(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
+
+/** The columns that the line after this one begins with: deeper below a key without a value, else beside the first key; null = as deep as this one. */
+export function indentAfter(line: string): number | null {
+  const beginning = /^ *(?:- +)*/.exec(line)![0];
+  const opens = /:(?: +[|>][-+0-9]*)?\s*$/.test(line) && !/^\s*#/.test(line);
+  if (opens) return beginning.length + 2;
+  return beginning.includes('-') && line.length > beginning.length ? beginning.length : null;
+}

@@ -1,8 +1,9 @@
 // The designer: one session, shown as canvas, form, outline and YAML, saved as it
 // changes. This file puts the parts together and in their places.
 
-import { positionsOf } from '../graph/documents';
+import { drawingOf, positionsOf, type Documents } from '../graph/documents';
 import { graphFromText } from '../graph/from-text';
+import { el } from '../graph/dom';
 import { closed, isRecord, type GraphNode, type Path } from '../graph/model';
 import type { GraphView } from '../graph/view';
 import { actionFor } from './actions';
@@ -11,7 +12,7 @@ import { copyText, paste } from './clipboard';
 import type { CodePane } from './code';
 import { remove } from './commands';
 import { Draft } from './draft';
-import { changeBetween } from './edit';
+import { changeBetween, placeOf } from './edit';
 import { Form } from './form';
 import { furnish, type Parts } from './frame';
 import { merge } from './merge';
@@ -35,6 +36,8 @@ export interface DesignerData {
   publishedText: string | null;
   publishedVersion: number | null;
   layout: Record<string, unknown> | null;
+  /** What the text says, or what was last there to draw. */
+  drawing: Documents | null;
 }
 
 export interface Page {
@@ -72,7 +75,7 @@ export class Designer {
   constructor(private readonly page: Page, data: DesignerData) {
     this.name = data.name;
     const text = data.text || data.publishedText || starterText(data.name);
-    this.session = new Session(text, page.readonly, positionsOf(isRecord(data.layout) ? data.layout : {}));
+    this.session = new Session(text, page.readonly, positionsOf(isRecord(data.layout) ? data.layout : {}), data.drawing && drawingOf(data.drawing));
     this.authoring = new Authoring(this.session);
     this.form = new Form(this.session, { showInText: (path) => this.showPath(path) });
     this.outline = new Outline(this.session, (index) => this.view.notes.focus(index));
@@ -114,6 +117,7 @@ export class Designer {
         this.timer = window.setTimeout(() => void this.check(), checkAfter);
       },
       selection: () => this.showSelection(),
+      told: (words, link) => this.speaker.tell(words, link),
       said: (words, failed) => (failed ? this.speaker.refuse(words) : this.speaker.say(words)),
     });
     document.addEventListener('keydown', (e) => this.onKey(e), { signal });
@@ -188,7 +192,7 @@ export class Designer {
   openMenu(key: string | null, at?: { x: number; y: number }): void {
     if (key !== null) this.session.select(this.session.selection.includes(key) ? this.session.selection : [key]);
     const box = key === null ? undefined : this.view.layout.boxes.get(key);
-    openMenu(this, at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y })));
+    openMenu(this, key !== null, at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y })));
   }
 
   openKeys(): void {
@@ -262,6 +266,7 @@ export class Designer {
       const pane = new CodePane(this.session, (problem) => this.applyFix(problem));
       this.parts.code.replaceChildren(pane.element);
       pane.setProblems(this.problems);
+      pane.setError(this.session.error);
       return pane;
     });
     return this.code;
@@ -276,10 +281,22 @@ export class Designer {
     if (withForm) this.form.render();
     parts.undo.disabled = !session.canUndo;
     parts.redo.disabled = !session.canRedo;
-    parts.empty.hidden = session.graph.nodes.length > 0;
-    parts.stale.hidden = session.error === null;
-    parts.stale.textContent = session.error ? `The YAML cannot be read: ${session.error.message}. The canvas shows the last version that could.` : '';
+    parts.empty.hidden = session.graph.nodes.length > 0 || session.error !== null;
+    this.showError();
     this.showSelection(false);
+  }
+
+  /** Says where the text cannot be read, with a jump there; the code editor boxes the place. */
+  private showError(): void {
+    const { session, parts } = this;
+    const { error } = session;
+    parts.stale.hidden = error === null;
+    void this.code?.then((pane) => pane.setError(this.session.error));
+    if (!error) return;
+    const { line, column } = placeOf(session.text, error.from);
+    parts.stale.replaceChildren(
+      `The YAML cannot be read: line ${line}, column ${column}: ${error.message}. ${session.graph.nodes.length > 0 ? 'The canvas shows what could be read last. ' : 'There is nothing to draw yet. '}`,
+      el('button', { type: 'button', class: 'ds-link', onclick: () => void this.showText(error.from, error.to) }, `Go to line ${line}`));
   }
 
   private showSelection(withForm = true): void {

@@ -24,6 +24,12 @@ export function invertChange(text: string, change: Change): Change {
   return inverse.reverse();
 }
 
+/** Where an offset stands in a text, both from 1; a column is a code point. */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: [...before.at(-1)!].length + 1 };
+}
+
 /** The one edit that turns a text into another: what lies between their common beginning and end. */
 export function changeBetween(before: string, after: string): Change {
   let head = 0;

@@ -3,6 +3,7 @@
 
 import { el } from '../graph/dom';
 import { icon } from '../graph/icons';
+import { wordsOf } from './actions';
 import type { Designer } from './designer';
 import { palette } from './palette';
 import type { CodePlace, Regions } from './regions';
@@ -29,23 +30,23 @@ export interface Parts {
 
 /** Fills the regions. */
 export function furnish(d: Designer, regions: Regions, form: HTMLElement, outlineList: HTMLElement): Parts {
-  const tool = (label: string, keys: string, path: string, act: () => void) =>
-    el('button', { type: 'button', class: 'ds-tool', 'aria-label': label, title: `${label} (${keys})`, onclick: act }, icon(path));
-  const undo = tool('Undo', 'Ctrl+Z', 'M5 3 2.5 5.5 5 8M2.5 5.5H10a3.5 3.5 0 0 1 0 7H6', () => d.session.undo());
-  const redo = tool('Redo', 'Ctrl+Shift+Z', 'M11 3l2.5 2.5L11 8M13.5 5.5H6a3.5 3.5 0 0 0 0 7h4', () => d.session.redo());
-  const outlineButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-roomy', 'aria-pressed': 'false', title: 'The workflow as a list (O)', onclick: () => d.toggleOutline() }, 'Outline');
-  const codeChoice = el('select', { 'aria-label': 'Where the YAML stands', title: 'Where the YAML stands (Y)' },
+  const tool = (action: string, path: string, act: () => void) =>
+    el('button', { type: 'button', class: 'ds-tool', 'aria-label': wordsOf(action).title, title: wordsOf(action).hint, onclick: act }, icon(path));
+  const undo = tool('undo', 'M5 3 2.5 5.5 5 8M2.5 5.5H10a3.5 3.5 0 0 1 0 7H6', () => d.session.undo());
+  const redo = tool('redo', 'M11 3l2.5 2.5L11 8M13.5 5.5H6a3.5 3.5 0 0 0 0 7h4', () => d.session.redo());
+  const outlineButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-roomy', 'aria-pressed': 'false', title: wordsOf('outline').hint, onclick: () => d.toggleOutline() }, 'Outline');
+  const codeChoice = el('select', { 'aria-label': 'Where the YAML stands', title: wordsOf('code').hint },
     el('option', { value: 'below' }, 'YAML below'), el('option', { value: 'beside' }, 'YAML beside'), el('option', { value: 'off' }, 'YAML hidden'));
   codeChoice.addEventListener('change', () => void d.pickCode(codeChoice.value as CodePlace));
-  const problemsButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-problem-count', 'aria-expanded': 'false', 'aria-controls': 'ds-problems', title: 'Problems (P)', onclick: () => d.toggleProblems() }, 'Checking …');
+  const problemsButton = el('button', { type: 'button', class: 'ds-tool ds-worded ds-problem-count', 'aria-expanded': 'false', 'aria-controls': 'ds-problems', title: wordsOf('problems').hint, onclick: () => d.toggleProblems() }, 'Checking …');
   const state = el('span', { class: 'ds-state', role: 'status' });
   const people = el('ul', { class: 'ds-people', hidden: true });
   regions.bar.replaceChildren(
     undo, redo, outlineButton, codeChoice, problemsButton, el('span', { class: 'ds-gap' }), people, state,
-    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'Plan the path with pinned data, without effects (R)', onclick: () => void d.tryOut() }, 'Try out'),
-    el('button', { type: 'button', class: 'ds-tool ds-worded ds-roomy', title: 'Settings of the workflow', onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
-    el('button', { type: 'button', class: 'ds-tool ds-worded', title: 'All commands (Ctrl+K)', onclick: () => d.openCommands() }, 'Commands'),
-    el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: 'Keys (?)', onclick: () => d.openKeys() }, '?'));
+    el('button', { type: 'button', class: 'ds-tool ds-worded', title: wordsOf('plan').hint, onclick: () => void d.tryOut() }, 'Try out'),
+    el('button', { type: 'button', class: 'ds-tool ds-worded ds-roomy', title: wordsOf('settings').hint, onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
+    el('button', { type: 'button', class: 'ds-tool ds-worded', title: wordsOf('commands').hint, onclick: () => d.openCommands() }, 'Commands'),
+    el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: wordsOf('keys').hint, onclick: () => d.openKeys() }, '?'));
 
   const tabs = [['canvas', 'Canvas'], ['details', 'Details'], ['code', 'YAML'], ['outline', 'Outline']].map(([name, words]) =>
     el('button', { type: 'button', role: 'tab', class: 'ds-tab', 'data-tab': name, 'aria-selected': String(name === 'canvas'), onclick: () => (name === 'outline' ? d.toggleOutline() : d.showPane(name!)) }, words));

@@ -26,10 +26,10 @@ function mount(): void {
   }
   const data = document.getElementById('designer-data');
   if (!host || mounted || !data) return;
-  mounted = begin(host, JSON.parse(data.textContent ?? '{}') as DesignerData & { drawing: Documents | null });
+  mounted = begin(host, JSON.parse(data.textContent ?? '{}') as DesignerData);
 }
 
-function begin(host: HTMLElement, data: DesignerData & { drawing: Documents | null }): Mounted {
+function begin(host: HTMLElement, data: DesignerData): Mounted {
   const readonly = host.dataset.readonly === 'true';
   const regions = layRegions(host, readonly);
   let designer: Promise<Designer | null> | null = null;

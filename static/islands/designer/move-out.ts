@@ -29,7 +29,10 @@ async function move(session: Session, keys: readonly string[], name: string): Pr
   const saved = await new Server(name).save(plan.child, null);
   if (saved.kind === 'stale') return `There is already a workflow ${name}`;
   if (saved.kind !== 'saved') return saved.kind === 'refused' ? saved.message : 'The server cannot be reached.';
-  if (session.run(plan.command)) session.say(`${name} is a draft now: publish it before this workflow`);
+  if (session.run(plan.command)) {
+    const count = keys.length === 1 ? '1 activity' : `${keys.length} activities`;
+    session.tell(`Moved ${count} to ${name}. It is a draft: publish it before this workflow.`, { href: `/workflows/${name}/edit`, words: `Open ${name}` });
+  }
   return null;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { graphFromText, parseText } from '../graph/from-text';
 import { actions, keyName } from './actions';
-import { complete, type Scope } from './complete';
+import { complete, indentAfter, type Scope } from './complete';
 import { applyChange, invertChange } from './edit';
 import { mergeLines } from './merge';
 import { rank } from './picker';
@@ -166,4 +166,12 @@ test('a key is shown while what it depends on says so, and always once it is set
   assert.deepEqual(shown({ way: 'bearer' }), ['way', 'token']);
   assert.deepEqual(shown({ way: 'bearer', user: 'ann' }), ['way', 'user', 'token']);
   assert.equal(language.own('call')[0]!.governs, true, 'a change of it builds the form anew');
+});
+
+test('a new line of YAML begins below the value that is missing, or beside its first key', () => {
+  const cases: [string, number | null][] = [
+    ['spec:', 2], ['  activities:', 4], ['    - id: one', 6], ['    - type: http', 6], ['      inputs:', 8], ['    - inputs:', 8], ['  text: |', 4],
+    ['      name: one', null], ['  # outputs:', null], ['', null], ['  -', null],
+  ];
+  for (const [line, columns] of cases) assert.equal(indentAfter(line), columns, line);
 });

@@ -43,7 +43,7 @@ export function layRegions(host: HTMLElement, readonly: boolean): Regions {
 function rememberedPlace(): CodePlace {
   const kept = readSetting('weftline:code') as CodePlace | null;
   if (kept && codePlaces.includes(kept)) return kept;
-  return innerWidth < 760 ? 'off' : 'below';
+  return innerWidth < 900 ? 'off' : 'below';
 }
 
 function readSetting(key: string): string | null {

@@ -2,6 +2,7 @@
 // last good graph of it, one selection, one history. Knows no DOM and no server.
 
 import { graphFrom, parseText, type ParsedText, type TextError } from '../graph/from-text';
+import type { Drawing } from '../graph/documents';
 import type { Note } from '../graph/notes';
 import { emptyGraph, isRecord, type Graph, type GraphNode, type Positions } from '../graph/model';
 import { run, type Command } from './commands';
@@ -18,11 +19,18 @@ export interface TextEvent {
   change: Change;
 }
 
+export interface Link {
+  href: string;
+  words: string;
+}
+
 export interface Listener {
   text?(event: TextEvent): void;
   selection?(): void;
   /** Words for the person: what was done, or why it was not. */
   said?(words: string, failed: boolean): void;
+  /** What was done where it cannot be seen from here, and where that is. */
+  told?(words: string, link: Link): void;
 }
 
 /** Texts longer than this are read when typing pauses, shorter ones at each key. */
@@ -52,9 +60,12 @@ export class Session {
     readonly readonly: boolean,
     /** Places kept outside the text; those in the text win. */
     private readonly outsidePositions: Positions = new Map(),
+    /** What was last there to draw, for a text that begins broken. */
+    lastGood: Drawing | null = null,
   ) {
     this.parsed = parseText(current);
     this.read();
+    if (this.error && lastGood) this.show(lastGood);
   }
 
   listen(listener: Listener): void {
@@ -185,6 +196,10 @@ export class Session {
     for (const l of this.listeners) l.said?.(words, false);
   }
 
+  tell(words: string, link: Link): void {
+    for (const l of this.listeners) l.told?.(words, link);
+  }
+
   refuse(words: string): false {
     for (const l of this.listeners) l.said?.(words, true);
     return false;
@@ -207,11 +222,14 @@ export class Session {
   private read(): void {
     const read = graphFrom(this.parsed);
     this.error = read.error;
-    if (read.error) return;
-    this.graph = read.graph;
-    this.positions = new Map([...this.outsidePositions, ...read.positions]);
-    this.collapsed = read.collapsed;
-    this.notes = read.notes;
-    this.root = read.root;
+    if (!read.error) this.show(read);
+  }
+
+  private show(drawing: Drawing): void {
+    this.graph = drawing.graph;
+    this.positions = new Map([...this.outsidePositions, ...drawing.positions]);
+    this.collapsed = drawing.collapsed;
+    this.notes = drawing.notes;
+    this.root = drawing.root;
   }
 }

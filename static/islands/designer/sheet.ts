@@ -1,33 +1,34 @@
 // The key sheet and the command palette, both made from the table of actions.
 
 import { el } from '../graph/dom';
-import { actions, walkKeys } from './actions';
+import { actions, keyWords, walkKeys, type Action } from './actions';
 import type { Designer } from './designer';
 import { shown } from './key-words';
-import { openPicker } from './picker';
+import { openPicker, type Choice } from './picker';
 
 export function openCommands(d: Designer): void {
   openPicker({
     title: 'All commands',
     placeholder: 'What do you want to do?',
-    choices: actions.filter((a) => a.id !== 'commands' && !(a.edits && d.session.readonly)).map((a) => ({
-      label: a.title, detail: (a.keys ?? []).map(shown).join(' or '), act: () => a.run(d),
-    })),
+    choices: choices(d, (a) => a.id !== 'commands'),
     closed: () => d.view.focus(),
   });
 }
 
-/** What can be done with one activity, as a list to tap or type in. */
-export function openMenu(d: Designer, at: { x: number; y: number } | undefined): void {
+/** What can be done with one activity, or with the canvas, as a list to tap or type in. */
+export function openMenu(d: Designer, ofActivity: boolean, at: { x: number; y: number } | undefined): void {
   openPicker({
-    title: d.activeNode()?.name ?? 'Canvas',
-    placeholder: 'What do you want to do?',
+    title: `What to do with ${ofActivity ? (d.activeNode()?.name ?? 'this activity') : 'the canvas'}`,
+    placeholder: 'Type to find it',
     at,
-    choices: actions.filter((a) => a.where === 'canvas' && a.id !== 'menu' && !(a.edits && d.session.readonly)).map((a) => ({
-      label: a.title, detail: (a.keys ?? []).map(shown).join(' or '), act: () => a.run(d),
-    })),
+    choices: choices(d, (a) => a.where === 'canvas' && a.id !== 'menu' && (a.ofActivity ?? false) === ofActivity),
     closed: () => d.view.focus(),
   });
+}
+
+/** Actions as they are offered: with their words and keys. */
+function choices(d: Designer, wanted: (action: Action) => boolean): Choice[] {
+  return actions.filter((a) => wanted(a) && !(a.edits && d.session.readonly)).map((a) => ({ label: a.title, detail: keyWords(a), act: () => a.run(d) }));
 }
 
 export function openKeys(d: Designer): void {

@@ -2,7 +2,7 @@
 // selection shared by graph, timeline and details. What is shown comes from the
 // server's HTML; this only draws the graph and keeps it in step.
 
-import { GraphView, graphFromText, type NodeState } from '../graph';
+import { drawingOf, GraphView, type Documents, type NodeState } from '../graph';
 import { liveClient, updated } from '../live';
 import { grow } from './growth';
 import { wordsOf, type SentState } from './words';
@@ -12,11 +12,12 @@ if (root) mount(root);
 
 function mount(page: HTMLElement): void {
   const host = page.querySelector<HTMLElement>('[data-graph]')!;
-  const { graph, positions, notes, error } = graphFromText(json<string>('execution-definition') ?? '');
-  if (error) {
-    host.textContent = `The graph cannot be drawn: ${error.message}`;
+  const drawing = json<Documents>('execution-drawing');
+  if (!drawing) {
+    host.textContent = 'The graph cannot be drawn: this version cannot be read by this release.';
     return;
   }
+  const { graph, positions, notes } = drawingOf(drawing);
   let selecting = false;
   const view = new GraphView(host, {
     mode: 'live',

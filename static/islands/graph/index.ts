@@ -1,7 +1,7 @@
 // What other islands use of the graph view.
 
 export { mergeForDiff, type GraphDiff } from './diff';
-export { graphFromText, type TextGraph } from './from-text';
+export { drawingOf, type Documents } from './documents';
 export { stateIcon, stateLook, typeIcon } from './icons';
 export type { Graph, GraphEdge, GraphNode, Positions } from './model';
 export type { DiffKind, NodeState } from './node-view';

@@ -1,4 +1,4 @@
-// GraphView draws a graph in one of three modes: edit, live overlay, diff.
+// GraphView draws a graph in one of four modes: edit, live overlay, diff, and still, which only shows.
 // It owns the canvas element and what is attached to it; it knows no YAML, no
 // server and no commands: whoever embeds it says what a gesture means.
 
@@ -7,8 +7,8 @@ import { el, setData } from './dom';
 import { EdgeLayer } from './edge-view';
 import { boxOf, distanceTo, middleOf } from './edge-path';
 import { Gestures, type EditHooks } from './gestures';
-import { around, bodyPadding, layoutGraph, type Box, type Layout, type Point } from './layout';
-import { metricsFor, type NodeMetrics } from './metrics';
+import { around, bodyPadding, columnGap, layoutGraph, type Box, type Layout, type Point } from './layout';
+import { metricsFor, nodeWidth, type NodeMetrics } from './metrics';
 import { Minimap } from './minimap';
 import { NoteLayer, type Note, type NoteHooks } from './notes';
 import { emptyGraph, leadsOn, type Graph, type GraphNode, type Positions } from './model';
@@ -20,7 +20,7 @@ import { contains, detailZoom, grow, intersects, Viewport } from './viewport';
 import { readingOrder, walk, type Direction } from './walk';
 
 export interface ViewOptions {
-  mode: 'edit' | 'live' | 'diff';
+  mode: 'edit' | 'live' | 'diff' | 'still';
   /** Accessible name of the canvas: "Graph of order-fulfilment". */
   label: string;
   /** A small overview for large graphs; on unless false. */
@@ -229,7 +229,9 @@ export class GraphView {
   private showFirst(): void {
     this.shown = this.viewport.size.w > 0;
     this.host.style.setProperty('--graph-tall', `${Math.ceil(this.layout.bounds.h * previewZoom) + 96}px`);
-    this.viewport.fit(this.notes.boxes().reduce(around, this.layout.bounds), readableZoom);
+    const all = this.notes.boxes().reduce(around, this.layout.bounds);
+    const [entry] = readingOrder(this.graph, this.layout);
+    this.viewport.open(all, entry === undefined ? all : this.layout.boxes.get(entry)!, readableZoom, { width: nodeWidth, gap: columnGap });
   }
 
   destroy(): void {

@@ -65,16 +65,48 @@ export class Viewport {
     this.zoomAt(rect.left + rect.width / 2, rect.top + rect.height / 2, factor);
   }
 
-  /** Shows all of a box, not larger than life; below `smallest` it shows the box's beginning instead. */
-  fit(bounds: Box, smallest = minZoom): void {
+  /** Shows all of a box, not larger than life. */
+  fit(bounds: Box): void {
+    this.begin(bounds, bounds, clamp(this.zoomOf(bounds), minZoom, 1));
+  }
+
+  /** Shows all of a box if that can be read; else, from the entry on, as many whole columns of it as can be. */
+  open(bounds: Box, entry: Box, readable: number, column: { width: number; gap: number }): void {
+    const whole = this.zoomOf(bounds);
+    this.begin(bounds, entry, Math.min(1, whole < readable ? this.zoomOfColumns(readable, column) : whole));
+  }
+
+  private zoomOfColumns(readable: number, { width, gap }: { width: number; gap: number }): number {
+    const room = this.size.w - 2 * this.pad;
+    const columns = Math.max(1, Math.floor((room / readable + gap) / (width + gap)));
+    return Math.max(readable, room / (columns * (width + gap) - gap));
+  }
+
+  /** Centres a box; in a direction where it has no room, it begins at its edge, or at the entry if that lies further in. */
+  private begin(bounds: Box, entry: Box, zoom: number): void {
     const { w, h } = this.size;
     if (w === 0 || h === 0) return;
-    const pad = Math.min(48, w / 8, h / 8);
-    const zoom = clamp(Math.min((w - 2 * pad) / (bounds.w || 1), (h - 2 * pad) / (bounds.h || 1)), smallest, 1);
-    const centred = (room: number, start: number, length: number) =>
-      (length * zoom > room - 2 * pad ? pad : (room - length * zoom) / 2) - start * zoom;
-    this.set(centred(w, bounds.x, bounds.w), centred(h, bounds.y, bounds.h), zoom);
+    const pad = this.pad;
+    const start = (room: number, from: number, length: number, entryFrom: number, entryLength: number): number => {
+      if (length * zoom <= room - 2 * pad) return (room - length * zoom) / 2 - from * zoom;
+      const shown = (room - 2 * pad) / zoom;
+      const first = entryFrom + entryLength <= from + shown ? from : Math.min(entryFrom + (entryLength - shown) / 2, from + length - shown);
+      return pad - first * zoom;
+    };
+    this.set(start(w, bounds.x, bounds.w, entry.x, entry.w), start(h, bounds.y, bounds.h, entry.y, entry.h), zoom);
     this.fitted = true;
+  }
+
+  /** At which a box fills the room there is. */
+  private zoomOf(bounds: Box): number {
+    const { w, h } = this.size;
+    return Math.min((w - 2 * this.pad) / (bounds.w || 1), (h - 2 * this.pad) / (bounds.h || 1));
+  }
+
+  /** Free room at each edge; less where there is little. */
+  private get pad(): number {
+    const { w, h } = this.size;
+    return Math.min(clamp(w / 48, 12, 48), h / 8);
   }
 
   /** Moves as little as needed to bring a box into view. */

@@ -1,29 +1,24 @@
 // Graphs that only show: a workflow as it is, and what changes between two versions.
 
-import { GraphView, graphFromText, mergeForDiff } from '../graph';
+import { drawingOf, GraphView, mergeForDiff, type Documents } from '../graph';
 
 for (const host of document.querySelectorAll<HTMLElement>('[data-graph-preview]')) preview(host);
 for (const host of document.querySelectorAll<HTMLElement>('[data-graph-diff]')) compare(host);
 
 function preview(host: HTMLElement): void {
-  const { graph, positions, notes, error } = graphFromText(text('preview-definition'));
-  if (error) {
-    host.textContent = `The graph cannot be drawn: ${error.message}`;
-    return;
-  }
-  const view = new GraphView(host, { mode: 'live', label: host.dataset.graphPreview!, minimap: false });
+  const drawing = documents('preview-drawing');
+  if (!drawing) return undrawn(host);
+  const { graph, positions, notes } = drawingOf(drawing);
+  const view = new GraphView(host, { mode: 'still', label: host.dataset.graphPreview!, minimap: false });
   view.setNotes(notes);
   view.setGraph(graph, positions);
 }
 
 function compare(host: HTMLElement): void {
-  const before = graphFromText(text('diff-from'));
-  const after = graphFromText(text('diff-to'));
-  if (after.error) {
-    host.textContent = `The graph cannot be drawn: ${after.error.message}`;
-    return;
-  }
-  const { graph, kinds } = mergeForDiff(before.graph, after.graph, changedActivities());
+  const [from, to] = [documents('diff-from'), documents('diff-to')];
+  if (!from || !to) return undrawn(host);
+  const after = drawingOf(to);
+  const { graph, kinds } = mergeForDiff(drawingOf(from).graph, after.graph, changedActivities());
   const view = new GraphView(host, {
     mode: 'diff',
     label: host.dataset.graphDiff!,
@@ -41,7 +36,12 @@ function changedActivities(): Set<string> {
   return new Set([...rows].map((row) => row.dataset.activity!));
 }
 
-function text(id: string): string {
-  const raw = document.getElementById(id)?.textContent;
-  return raw ? (JSON.parse(raw) as string) : '';
+/** What the server read of a text; null where it could not. */
+function documents(id: string): Documents | null {
+  return JSON.parse(document.getElementById(id)?.textContent ?? 'null') as Documents | null;
+}
+
+function undrawn(host: HTMLElement): void {
+  host.classList.add('graph-undrawn');
+  host.textContent = 'There is no graph while the text cannot be read. The designer shows where the error is.';
 }

@@ -1,0 +1,1 @@
+alter table drafts drop column last_good;
