@@ -107,18 +107,18 @@ export class NodeView {
     this.state = state;
     const tone = state && stateLook(state.state).tone;
     setData(this.element, 'state', state?.state);
-    setData(this.card, 'state', state?.state);
-    setData(this.card, 'tone', tone);
+    setData(this.element, 'tone', tone);
     if (!state) {
       this.stateRow?.remove();
       this.stateRow = null;
       return;
     }
-    this.stateRow ??= this.card.appendChild(el('span', { class: 'gv-state' }, stateIcon(state.state), el('span', {}, '')));
-    setData(this.stateRow, 'tone', tone);
-    becomeState(this.stateRow.firstElementChild as SVGSVGElement, state.state);
-    const words = this.stateRow.lastElementChild!;
-    if (words.textContent !== state.label) words.textContent = state.label;
+    this.stateRow ??= this.card.appendChild(el('span', { class: 'gv-state' }, el('span', { class: 'gv-said' }, stateIcon(state.state), el('span', {}, state.label))));
+    const [mark, words] = this.stateRow.firstElementChild!.children;
+    becomeState(mark as SVGSVGElement, state.state);
+    const text = words!.firstChild as Text | null;
+    if (!text) words!.textContent = state.label;
+    else if (text.data !== state.label) text.data = state.label;
   }
 
   private drawMark<T extends string>(name: 'diff' | 'badge', value: T | undefined, make: (value: T) => HTMLElement): void {

@@ -40,6 +40,8 @@ const mapAfter = 150; // ms
 const dropReach = 24;
 /** How much around the view is drawn ahead, in views. */
 const margin = 0.3;
+/** With more marks than this that would turn, all stand still. */
+const mostTurning = 6;
 /** Below this, a node's words are too small to read with ease. */
 const readableZoom = 0.58;
 /** At this size a page's graph asks for room; larger than readable, so that zooming out is rarely needed. */
@@ -132,6 +134,7 @@ export class GraphView {
       if (a?.state !== b?.state || a?.label !== b?.label || a?.detail !== b?.detail || a?.port !== b?.port) changed.add(key);
     }
     this.states = states;
+    this.stage.classList.toggle('gv-bustle', [...states.values()].filter((s) => stateLook(s.state).shape === 'arc').length > mostTurning);
     if (changed.size > 0) this.redrawOnly(changed);
   }
 
