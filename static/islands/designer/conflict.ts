@@ -25,10 +25,10 @@ export function conflictNotice(conflict: Conflict, hooks: ConflictHooks): HTMLEl
   };
   const notice = el('section', { class: 'ds-notice', role: 'alert', 'aria-label': 'Conflicting changes' },
     el('p', {}, el('strong', {}, 'This draft was changed elsewhere. '),
-      `${count === 1 ? 'One place was' : `${count} places were`} changed by both sides; everything else is merged. Choose a value for ${count === 1 ? 'it' : 'each'}. Nothing is lost: what you choose can be undone.`),
+      count === 0 ? 'Both changes together would not be YAML that can be read. Choose one of them; it can be undone.' : `${count === 1 ? 'One place was' : `${count} places were`} changed by both sides; everything else is merged. Choose a value for ${count === 1 ? 'it' : 'each'}. Nothing is lost: what you choose can be undone.`),
     ...merged.clashes.map((_, i) => clashRow(merged, i, (side) => (decisions[i] = side))),
     el('div', { class: 'ds-notice-actions' },
-      button('Keep what is chosen', () => choose(decide(merged, decisions), 'Merged both changes'), true),
+      count > 0 && button('Keep what is chosen', () => choose(decide(merged, decisions), 'Merged both changes'), true),
       button('Keep all of mine', () => choose(hooks.mine(), 'Kept your version')),
       button('Take all of theirs', () => choose(theirs, 'Took their version'))));
   return notice;

@@ -10,6 +10,7 @@ import {
 } from './commands';
 import { Draft } from './draft';
 import { applyChange, invertChange } from './edit';
+import { extract } from './extract';
 import { randomFrom } from './random';
 
 const sample = `# who looks after this: the orders team
@@ -220,6 +221,14 @@ function randomCommand(text: string, random: () => number): Command {
     () => move(new Map([[node.key, [Math.floor(random() * 900), Math.floor(random() * 900)]]])),
     () => duplicate([node.key]),
     () => tidy(null),
+    () => addNote(pick(['one line', 'two\nlines', '- a: "list"']), [Math.floor(random() * 900), 40]),
+    () => writeNote(Math.floor(random() * 3), pick(['written anew', '# no comment', ' '])),
+    () => moveNote(Math.floor(random() * 3), [Math.floor(random() * 900), 90]),
+    () => removeNote(Math.floor(random() * 3)),
+    () => extract(text, [node.key, ...edges.filter((e) => e.from === node.key).map((e) => e.to)], 'moved-out').command,
+    () => setField(node.key, ['inputs', pick(['url', 'method', 'new_key'])], pick([undefined, 'https://x.example/${{ inputs.a }}', 'POST', 12, true])),
+    () => toggleClosed(node.key),
+    () => addActivity('set', null, undefined, pick(['@onError', '@onExit'])),
   ];
   return pick(commands)();
 }
@@ -239,6 +248,7 @@ function texts(): string[] {
 
 test('500 random commands: always parseable, every change small, undo gives the exact bytes', () => {
   const all = texts();
+  const said = new Set<string>();
   for (let seed = 1; seed <= Number(process.env.SEEDS ?? 25); seed++) {
     const random = randomFrom(seed);
     let text = all[seed % all.length]!;
@@ -248,6 +258,7 @@ test('500 random commands: always parseable, every change small, undo gives the 
       let done: ReturnType<typeof run>;
       try {
         done = run(text, randomCommand(text, random));
+        said.add(done.said.split(' ')[0]!);
       } catch (e) {
         assert.equal((e as Error).constructor.name, 'CannotEdit', `seed ${seed}: ${(e as Error).stack}`);
         continue;
@@ -263,6 +274,7 @@ test('500 random commands: always parseable, every change small, undo gives the 
       assert.equal(text, step.text);
     }
   }
+  for (const word of ['Added', 'Moved', 'Renamed', 'Deleted', 'Changed', 'Connected', 'Duplicated']) assert.ok(said.has(word), `nothing was ${word}: ${[...said].join(' ')}`);
 });
 
 test('commands keep every comment of what they do not delete', () => {

@@ -27,9 +27,11 @@ export function merge(base: string, mine: string, theirs: string): Merged {
     const b = lines.slice(from, to);
     if (same(m, t) || same(t, b)) keep(m);
     else if (same(m, b)) keep(t);
-    // Both added lines at one place: theirs come first, since they were saved first.
-    else if (from === to) keep([...t, ...m]);
-    else parts.push({ base: joined(b), mine: joined(m), theirs: joined(t) });
+    else {
+      const both = from === to ? together(t, m) : null;
+      if (both) keep(both);
+      else parts.push({ base: joined(b), mine: joined(m), theirs: joined(t) });
+    }
     done = to;
   }
   keep(lines.slice(done));
@@ -46,6 +48,51 @@ export function decide(merged: Merged, decisions: readonly ('mine' | 'theirs')[]
 export function mergeLines(base: string, mine: string, theirs: string): string | null {
   const merged = merge(base, mine, theirs);
   return merged.clashes.length === 0 ? decide(merged, []) : null;
+}
+
+/**
+ * What both sides added at one place: theirs first, since they were saved first. A key that both made is made
+ * once, with what both put below it; null where they gave it different values.
+ */
+function together(theirs: readonly string[], mine: readonly string[]): string[] | null {
+  const [t, m] = [depth(theirs), depth(mine)];
+  // What stands deeper goes on with what is before it.
+  if (t !== m) return m > t ? [...mine, ...theirs] : [...theirs, ...mine];
+  const found = entries(theirs, t);
+  for (const entry of entries(mine, m)) {
+    const twin = found.find((other) => entry.key !== null && other.key === entry.key);
+    if (!twin) found.push(entry);
+    else if (!same(twin.lines, entry.lines)) {
+      const [head, ...below] = twin.lines as [string, ...string[]];
+      const opens = /:\s*$/.test(head) && head === entry.lines[0];
+      const both = opens ? together(below, entry.lines.slice(1)) : null;
+      if (!both) return null;
+      twin.lines = [head, ...both];
+    }
+  }
+  return found.flatMap((entry) => entry.lines);
+}
+
+interface Entry {
+  /** Of a map; null for anything else. */
+  key: string | null;
+  lines: string[];
+}
+
+/** Lines with what stands below them. */
+function entries(lines: readonly string[], indent: number): Entry[] {
+  const found: Entry[] = [];
+  for (const line of lines) {
+    const last = found.at(-1);
+    if (last && (line.trim() === '' || depth([line]) > indent)) last.lines.push(line);
+    else found.push({ key: /^\s*([\w-]+):(\s|$)/.exec(line)?.[1] ?? null, lines: [line] });
+  }
+  return found;
+}
+
+/** The least indent of lines that are not blank. */
+function depth(lines: readonly string[]): number {
+  return Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
 }
 
 interface Hunk {
