@@ -1,11 +1,11 @@
 -- name: FireTimers :many
--- Wakes the executions whose timer is due, earliest first.
-with due as (
-    delete from timers t using (
-        select timers.execution_id from timers where timers.due_at <= now()
-        order by timers.due_at, timers.execution_id limit @batch for update skip locked
-    ) d
-    where t.execution_id = d.execution_id
+-- Wakes the executions whose timer is due, earliest first. Rows are deleted by an array of ids: whatever the planner
+-- thinks of the batch, it does not read the table for it.
+with first as (
+    select timers.execution_id from timers where timers.due_at <= now()
+    order by timers.due_at, timers.execution_id limit @batch for update skip locked
+), due as (
+    delete from timers t where t.execution_id = any(array(select first.execution_id from first))
     returning t.execution_id, t.due_at
 ), woken as (
     select wake(array_agg(due.execution_id)) from due having count(*) > 0

@@ -12,12 +12,11 @@ import (
 )
 
 const fireTimers = `-- name: FireTimers :many
-with due as (
-    delete from timers t using (
-        select timers.execution_id from timers where timers.due_at <= now()
-        order by timers.due_at, timers.execution_id limit $1 for update skip locked
-    ) d
-    where t.execution_id = d.execution_id
+with first as (
+    select timers.execution_id from timers where timers.due_at <= now()
+    order by timers.due_at, timers.execution_id limit $1 for update skip locked
+), due as (
+    delete from timers t where t.execution_id = any(array(select first.execution_id from first))
     returning t.execution_id, t.due_at
 ), woken as (
     select wake(array_agg(due.execution_id)) from due having count(*) > 0
@@ -25,7 +24,8 @@ with due as (
 select due.execution_id from due, woken order by due.due_at, due.execution_id
 `
 
-// Wakes the executions whose timer is due, earliest first.
+// Wakes the executions whose timer is due, earliest first. Rows are deleted by an array of ids: whatever the planner
+// thinks of the batch, it does not read the table for it.
 func (q *Queries) FireTimers(ctx context.Context, batch int32) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, fireTimers, batch)
 	if err != nil {
