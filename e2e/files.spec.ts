@@ -23,6 +23,25 @@ spec:
     contract: activities.sign.outputs.form.contract
 `;
 
+test("a start form tells all that is wrong at once, beside its fields, in the order of their declaration", async ({ page, expectNoise }) => {
+  expectNoise(/422/);
+  const api = { Authorization: `Bearer ${process.env.E2E_TOKEN}` };
+  const text = `apiVersion: weftline/v1\nkind: Workflow\nmetadata: {name: start-form}\nspec:\n  input:\n    type: object\n    required: [who, amount]\n    properties:\n      zone: {type: string}\n      who: {type: string}\n      amount: {type: number, maximum: 50, default: 10}\n      stops: {type: array, items: {type: object, properties: {city: {type: string}, nights: {type: integer}}}}\n      pin: {type: string, x-sensitive: true}\n  activities:\n    - {id: go, type: set, outputs: {a: "1"}}\n`;
+  const draft = await page.request.put("/api/v1/workflows/start-form/draft", { headers: { ...api, "Content-Type": "application/yaml", "If-None-Match": "*" }, data: text });
+  expect(draft.ok(), await draft.text()).toBe(true);
+  expect((await page.request.post("/api/v1/workflows/start-form/publish", { headers: api, data: {} })).status()).toBe(201);
+  await page.goto("/workflows/start-form/run");
+  expect(await page.locator("#run-form > .field > label, #run-form > fieldset > legend").allInnerTexts()).toEqual([expect.stringContaining("Zone"), "Who", "Amount", expect.stringContaining("Stops"), expect.stringContaining("Pin")]);
+  await expect(page.getByLabel("Pin")).toHaveAttribute("type", "password");
+  await page.getByRole("button", { name: "Add to Stops" }).click();
+  await expect(page.getByLabel("City")).toBeFocused();
+  await page.getByLabel("Amount").fill("90");
+  await page.getByRole("button", { name: "Run version 1" }).click();
+  await expect(page.getByText("2 things need your attention")).toBeVisible();
+  await expect(page.locator(".field-invalid label")).toHaveText(["Who", "Amount"]);
+  await expect(page.getByLabel("Amount")).toHaveValue("90");
+});
+
 test("a file of a form is checked, kept and read again", async ({ page, expectNoise }) => {
   expectNoise(/422/);
   const api = { Authorization: `Bearer ${process.env.E2E_TOKEN}` };

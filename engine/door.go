@@ -68,6 +68,8 @@ type Definitions interface {
 	// Tests lists the cases of the WorkflowTest documents beside a workflow, RunTests runs them.
 	Tests(ctx context.Context, who Who, name string) ([]TestCase, error)
 	RunTests(ctx context.Context, who Who, name string, request TestRequest) (rehearse.Report, error)
+	// KeepTest makes a test case of an ended execution, in the draft.
+	KeepTest(ctx context.Context, who Who, execution uuid.UUID, name string) (KeptTest, error)
 }
 
 // Presence is who works on which workflow now, on any replica. Whoever begins has to be kept every EditorsKept.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"weftline/engine"
 )
@@ -52,4 +53,25 @@ func (a *API) RunTests(c *fiber.Ctx) error {
 	}
 	report, err := a.door.RunTests(c.UserContext(), who(c), c.Params("name"), request)
 	return ok(c, report, err)
+}
+
+// KeepRequest names the test case that an execution becomes; "" = after its time.
+type KeepRequest struct {
+	Name string `json:"name"`
+}
+
+// KeepTest makes a test case of an ended execution, once for an Idempotency-Key.
+func (a *API) KeepTest(c *fiber.Ctx) error {
+	request, err := body[KeepRequest](c)
+	if err != nil {
+		return err
+	}
+	id, err := uuid.Parse(c.Params("id"))
+	if err != nil {
+		return engine.Refuse("not_found", "there is no execution "+c.Params("id"))
+	}
+	return a.once(c, func() (int, any, error) {
+		kept, err := a.door.KeepTest(c.UserContext(), who(c), id, request.Name)
+		return fiber.StatusCreated, kept, err
+	})
 }

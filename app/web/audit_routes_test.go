@@ -256,6 +256,8 @@ func (a auditedRoutes) executions() {
 		a.does("operator", route("release"), at+waiting+"/release", body, "execution.released")
 		a.does("operator", route("cancel"), at+waiting+"/cancel", body, "execution.cancelled")
 		a.does("operator", route("compensate"), at+failed+"/compensate", body, "execution.compensated")
+		keeper := map[string]string{"/api/v1": "author", "": "admin"}[prefix] // one's own draft that goes on leaves no second line
+		a.does(keeper, route("keep-test"), at+failed+"/keep-test", body, "workflow.drafted")
 		failed = a.starts("fails", "failed")
 		a.does("operator", route("retry"), at+failed+"/retry", body, "execution.retried")
 	}

@@ -53,6 +53,7 @@ POST   /api/v1/executions/:id/resume                                run     404
 POST   /api/v1/executions/:id/retry                                 run     404
 POST   /api/v1/executions/:id/compensate                            run     404
 POST   /api/v1/executions/:id/release                               run     404
+POST   /api/v1/executions/:id/keep-test                             author  404
 POST   /api/v1/executions/:id/signals                               run     422
 POST   /api/v1/events                                               run     422
 POST   /api/v1/files                                                decide  201
@@ -155,6 +156,7 @@ POST   /executions/:id/resume                                       run     404
 POST   /executions/:id/retry                                        run     404
 POST   /executions/:id/compensate                                   run     404
 POST   /executions/:id/release                                      run     404
+POST   /executions/:id/keep-test                                    author  404
 GET    /tasks                                                       read    200
 GET    /tasks/:id                                                   read    404
 POST   /tasks/:id                                                   decide  404

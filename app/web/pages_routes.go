@@ -50,6 +50,7 @@ func (p *Pages) Routes() []Route {
 		{Method: post, Path: "/executions/:id/retry", Needs: auth.Run, Handle: p.retry},
 		{Method: post, Path: "/executions/:id/compensate", Needs: auth.Run, Handle: p.compensate},
 		{Method: post, Path: "/executions/:id/release", Needs: auth.Run, Handle: p.release},
+		{Method: post, Path: "/executions/:id/keep-test", Needs: auth.Author, Handle: p.keepTest},
 
 		{Method: get, Path: "/tasks", Needs: auth.Read, Handle: p.tasks},
 		{Method: get, Path: "/tasks/:id", Needs: auth.Read, Handle: p.task},

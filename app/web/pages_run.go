@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/url"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
@@ -117,7 +118,7 @@ func (p *Pages) start(c *fiber.Ctx, what runnable, try runTry, input any) error 
 // inputOf is the value of what was typed, in either way.
 func inputOf(schema map[string]any, try runTry) (any, []flow.Problem) {
 	if !try.asJSON {
-		return parsed(form.Parse(schema, try.typed))
+		return typedInput(schema, try.typed)
 	}
 	input, err := form.Decode(try.typed.Get(run.JSONField))
 	if err != nil {
@@ -126,8 +127,26 @@ func inputOf(schema map[string]any, try runTry) (any, []flow.Problem) {
 	return input, nil
 }
 
-func parsed(value map[string]any, problems []flow.Problem) (any, []flow.Problem) {
+// typedInput is the value of a form with all that is wrong with it at once: what is no value, and what the schema does
+// not take of the rest.
+func typedInput(schema map[string]any, typed url.Values) (any, []flow.Problem) {
+	value, problems := form.Parse(schema, typed)
+	for _, more := range notAccepted(schema, value) {
+		if !slices.ContainsFunc(problems, func(known flow.Problem) bool { return known.Path == more.Path }) {
+			problems = append(problems, more)
+		}
+	}
 	return value, problems
+}
+
+// notAccepted is what a start would complain about. A schema that is wrong is a problem of the text, not of this.
+func notAccepted(source map[string]any, value map[string]any) []flow.Problem {
+	schema, err := flow.NewSchema(source)
+	if source == nil || err != nil {
+		return nil
+	}
+	_, problems := schema.Check(value)
+	return problems
 }
 
 // switched carries what was typed over to the other way. JSON that cannot be read stays where it is.

@@ -3,10 +3,12 @@ package web
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
+	"weftline/app/auth"
 	"weftline/engine"
 	"weftline/engine/rehearse"
 	"weftline/views/state"
@@ -19,7 +21,39 @@ func (p *Pages) tests(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	view.Kept = c.Query("kept")
 	return p.showTests(c, view)
+}
+
+// keepTest makes a test case of an ended execution and leads to the tests.
+func (p *Pages) keepTest(c *fiber.Ctx) error {
+	id, err := idOf(c, "execution")
+	if err != nil {
+		return err
+	}
+	typed, err := posted(c)
+	if err != nil {
+		return err
+	}
+	kept, err := p.Door.KeepTest(c.UserContext(), ViewOf(c).Who, id, typed.Get("name"))
+	if err != nil {
+		return err
+	}
+	return seeOther(c, "/workflows/"+kept.Workflow+"/tests?kept="+url.QueryEscape(kept.Name))
+}
+
+// mostPast executions are offered to be kept as tests.
+const mostPast = 8
+
+// pastToKeep are the newest ended executions that a test could be made of.
+func (p *Pages) pastToKeep(c *fiber.Ctx, workflow string) ([]testsview.Past, error) {
+	list, err := p.Door.Executions(c.UserContext(), ViewOf(c).Who, engine.ExecutionFilter{Workflow: workflow,
+		Status: []string{"completed", "failed", "timed_out", "cancelled", "compensated"}, PageRequest: engine.PageRequest{Limit: mostPast}})
+	past := make([]testsview.Past, 0, len(list.Items))
+	for _, each := range list.Items {
+		past = append(past, testsview.Past{ID: each.ID.String(), Look: state.Of(each.Status), StartedAt: each.StartedAt, StartedBy: each.StartedBy})
+	}
+	return past, err
 }
 
 // runTests runs them and shows the results. A run has no effect, so the answer is the page itself.
@@ -46,6 +80,14 @@ func (p *Pages) runTests(c *fiber.Ctx) error {
 }
 
 func (p *Pages) showTests(c *fiber.Ctx, view testsview.View) error {
+	if view.MayKeep = May(c, auth.Author); view.MayKeep {
+		past, err := p.pastToKeep(c, view.Name)
+		if err != nil {
+			return err
+		}
+		view.Past = past
+	}
+	view.Now = now()
 	frame := p.frame(c, "Tests", "workflows", workflowsCrumb(), workflowCrumb(view.Name))
 	if len(view.Cases) > 0 {
 		frame.Actions = testsview.Run(view.Name, view.CSRF, true)
@@ -86,7 +128,8 @@ func testCase(result rehearse.CaseResult) testsview.Case {
 		row.Ended = state.Look{Tone: "idle", Mark: "ring", Word: "Never began"}
 	}
 	for _, failure := range result.Failures {
-		row.Failures = append(row.Failures, fmt.Sprintf("Line %d: %s", failure.Line, failure.Message))
+		row.Failures = append(row.Failures, testsview.Failure{Line: failure.Line, Part: strings.TrimPrefix(failure.Path, "expect."),
+			Message: failure.Message, Expected: failure.Expected, Got: failure.Got})
 	}
 	for _, note := range result.Notes {
 		row.Notes = append(row.Notes, "After "+note.At+": "+note.Text)

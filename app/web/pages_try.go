@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"strings"
@@ -47,11 +46,8 @@ func (p *Pages) tryFormOf(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	value, found := form.Parse(schema, typed)
+	value, found := typedInput(schema, typed)
 	problems = append(problems, found...)
-	if len(problems) == 0 {
-		problems = notAccepted(schema, value)
-	}
 	answer := tryForm{Input: value, Complete: len(problems) == 0}
 	if !show || edited {
 		problems = nil // nobody has asked yet
@@ -97,22 +93,4 @@ func postedTexts(c *fiber.Ctx) (url.Values, error) {
 		return nil, engine.Refuse("bad_request", "the form cannot be read: "+err.Error())
 	}
 	return url.Values(parts.Value), nil
-}
-
-// notAccepted is what a start would complain about. A schema that is wrong is a problem of the text, not of this.
-func notAccepted(source map[string]any, value map[string]any) []flow.Problem {
-	schema, err := flow.NewSchema(source)
-	if source == nil || err != nil {
-		return nil
-	}
-	plain, err := json.Marshal(value)
-	if err != nil {
-		return nil
-	}
-	given, err := form.Decode(string(plain))
-	if err != nil {
-		return nil
-	}
-	_, problems := schema.Check(given)
-	return problems
 }

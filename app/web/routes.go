@@ -133,6 +133,8 @@ func executionRoutes(a *api.API) []Route {
 			Says: "Runs an incomplete compensation again.", Takes: api.NoteRequest{}, Answers: api.Accepted{}, Status: 202},
 		{Method: post, Path: "/executions/:id/release", Needs: auth.Run, Handle: a.Release,
 			Says: "Lets a quarantined one be driven again.", Takes: api.NoteRequest{}, Answers: api.Accepted{}, Status: 202},
+		{Method: post, Path: "/executions/:id/keep-test", Needs: auth.Author, Handle: a.KeepTest,
+			Says: "Makes a test case of an ended one, in the draft of its workflow.", Takes: api.KeepRequest{}, Answers: engine.KeptTest{}, Status: 201},
 		{Method: post, Path: "/executions/:id/signals", Needs: auth.Run, Handle: a.Signal,
 			Says: "Sends it a signal; kept if nothing waits for it yet.", Takes: api.SignalRequest{}, Answers: api.Accepted{}, Status: 202},
 		{Method: post, Path: "/events", Needs: auth.Run, Handle: a.PostEvent,

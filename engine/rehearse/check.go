@@ -15,47 +15,47 @@ import (
 
 // check compares what happened with what a case expects. Without a word on the end, it has to complete.
 func (o outcome) check(e flow.Expectation) (faults []Fault) {
-	differs := func(part, format string, args ...any) {
-		faults = append(faults, Fault{Path: "expect." + part, Message: fmt.Sprintf(format, args...)})
+	differs := func(part, want, got, format string, args ...any) {
+		faults = append(faults, Fault{Path: "expect." + part, Message: fmt.Sprintf(format, args...), Expected: want, Got: got})
 	}
 	if e.Status == "" && e.Error == "" {
 		e.Status = execution.StatusCompleted
 	}
 	if e.Status != "" && e.Status != o.status {
-		differs("status", "the execution is %s, expected %s%s", o.status, e.Status, o.because())
+		differs("status", e.Status, o.status+o.because(), "the execution is %s, expected %s%s", o.status, e.Status, o.because())
 	}
 	if e.Error != "" && !o.failedWith(e.Error) {
-		differs("error", "expected the error %s, there is %s", e.Error, o.errorWords())
+		differs("error", e.Error, o.errorWords(), "expected the error %s, there is %s", e.Error, o.errorWords())
 	}
 	if e.Path != nil && !slices.Equal(e.Path, o.path) {
-		differs("path", "the path is %s, expected %s", arrows(o.path), arrows(e.Path))
+		differs("path", arrows(e.Path), arrows(o.path), "the path is %s, expected %s", arrows(o.path), arrows(e.Path))
 	}
 	if e.Skipped != nil && !sameWords(e.Skipped, o.skipped) {
-		differs("skipped", "skipped: %s, expected %s", words(o.skipped), words(e.Skipped))
+		differs("skipped", words(e.Skipped), words(o.skipped), "skipped: %s, expected %s", words(o.skipped), words(e.Skipped))
 	}
 	if e.Duration != nil && *e.Duration != o.took {
-		differs("duration", "it took %s, expected %s", short(o.took), short(*e.Duration))
+		differs("duration", short(*e.Duration), short(o.took), "it took %s, expected %s", short(o.took), short(*e.Duration))
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Attempts)) {
 		if got := o.attempts[name]; got != e.Attempts[name] {
-			differs("attempts."+name, "%s had %s, expected %d", name, attemptWords(got), e.Attempts[name])
+			differs("attempts."+name, attemptWords(e.Attempts[name]), attemptWords(got), "%s had %s, expected %d", name, attemptWords(got), e.Attempts[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Inputs)) {
 		got := o.inputs[name]
 		ran := got != nil
 		if !ran {
-			differs("inputs."+name, "%s had no inputs: it never ran, or its type has none", name)
+			differs("inputs."+name, text(e.Inputs[name]), "no inputs", "%s had no inputs: it never ran, or its type has none", name)
 		}
 		for _, difference := range differences(e.Inputs[name], got, name, true) {
 			if ran {
-				differs("inputs."+name, "%s", difference)
+				differs("inputs."+name, difference.want, difference.got, "%s", difference)
 			}
 		}
 	}
 	if e.HasOutput {
 		for _, difference := range differences(e.Output, o.output, "output", false) {
-			differs("output", "%s", difference)
+			differs("output", difference.want, difference.got, "%s", difference)
 		}
 	}
 	return faults
@@ -114,13 +114,26 @@ func sameWords(a, b []string) bool {
 // mostDifferences are told of one value.
 const mostDifferences = 5
 
+// difference is a place at which a value is not what was wanted; "" = it is not there, or was not wanted.
+type difference struct{ at, want, got string }
+
+func (d difference) String() string {
+	switch {
+	case d.got == "":
+		return fmt.Sprintf("%s is missing, expected %s", d.at, d.want)
+	case d.want == "":
+		return fmt.Sprintf("%s is %s, and was not expected", d.at, d.got)
+	}
+	return fmt.Sprintf("%s is %s, expected %s", d.at, d.got, d.want)
+}
+
 // differences says where got is not want. With loosely, keys of maps that are not wanted do not count.
-func differences(want, got any, at string, loosely bool) (found []string) {
+func differences(want, got any, at string, loosely bool) (found []difference) {
 	compare(want, got, at, loosely, &found)
 	return found[:min(len(found), mostDifferences)]
 }
 
-func compare(want, got any, at string, loosely bool, found *[]string) {
+func compare(want, got any, at string, loosely bool, found *[]difference) {
 	switch w := want.(type) {
 	case map[string]any:
 		if g, ok := got.(map[string]any); ok {
@@ -136,21 +149,21 @@ func compare(want, got any, at string, loosely bool, found *[]string) {
 		}
 	}
 	if !equal(want, got) {
-		*found = append(*found, fmt.Sprintf("%s is %s, expected %s", at, text(got), text(want)))
+		*found = append(*found, difference{at, text(want), text(got)})
 	}
 }
 
-func compareMaps(want, got map[string]any, at string, loosely bool, found *[]string) {
+func compareMaps(want, got map[string]any, at string, loosely bool, found *[]difference) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if value, there := got[key]; there {
 			compare(want[key], value, at+"."+key, loosely, found)
 		} else {
-			*found = append(*found, fmt.Sprintf("%s.%s is missing, expected %s", at, key, text(want[key])))
+			*found = append(*found, difference{at: at + "." + key, want: text(want[key])})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if _, wanted := want[key]; !wanted && !loosely {
-			*found = append(*found, fmt.Sprintf("%s.%s is %s, and was not expected", at, key, text(got[key])))
+			*found = append(*found, difference{at: at + "." + key, got: text(got[key])})
 		}
 	}
 }

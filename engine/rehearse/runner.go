@@ -40,6 +40,10 @@ type Failure struct {
 	Column  int    `json:"column"`
 	Path    string `json:"path,omitempty"` // in the case: mocks.load, script[1], expect.status
 	Message string `json:"message"`
+
+	// Of an expectation that is not met.
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
 }
 
 // Case runs one case.
@@ -108,7 +112,7 @@ func placed(c flow.TestCase, f Fault) Failure {
 		}
 		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}
-	return Failure{Line: at.Line, Column: at.Column, Path: f.Path, Message: f.Message}
+	return Failure{Line: at.Line, Column: at.Column, Path: f.Path, Message: f.Message, Expected: f.Expected, Got: f.Got}
 }
 
 // count notes what the executions of the workflow itself have covered.

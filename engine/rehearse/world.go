@@ -24,6 +24,8 @@ type Fault struct {
 	Activity string `json:"activity,omitempty"`
 	Item     string `json:"item,omitempty"`
 	Message  string `json:"message"`
+	Expected string `json:"-"` // of a test: what the expectation says, and what was seen instead
+	Got      string `json:"-"`
 }
 
 // Bounds of one rehearsal.
@@ -90,7 +92,7 @@ func (w *world) fault(path, activity, item, format string, args ...any) {
 			return
 		}
 	}
-	w.faults = append(w.faults, Fault{path, activity, item, fmt.Sprintf(format, args...)})
+	w.faults = append(w.faults, Fault{Path: path, Activity: activity, Item: item, Message: fmt.Sprintf(format, args...)})
 }
 
 // later puts off what follows from events until they are recorded.

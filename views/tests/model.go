@@ -4,6 +4,7 @@ package tests
 
 import (
 	"fmt"
+	"time"
 
 	"weftline/views/state"
 )
@@ -20,6 +21,25 @@ type View struct {
 	Coverage []Covered
 	Refused  string // why nothing could be run
 	Problems []string
+	Kept     string // name of the case that was just made of an execution
+	MayKeep  bool
+	Past     []Past // ended executions, newest first
+	Now      time.Time
+}
+
+// Past is an ended execution that can be kept as a case.
+type Past struct {
+	ID, StartedBy string
+	Look          state.Look
+	StartedAt     time.Time
+}
+
+// Failure is something that a case did not show. Expected and Got are there where an expectation was not met.
+type Failure struct {
+	Line          int
+	Part          string // of the case: output, path, mocks.load
+	Message       string
+	Expected, Got string
 }
 
 // Case is one row.
@@ -31,7 +51,7 @@ type Case struct {
 	Error    string
 	Took     string // on the clock of the case
 	Path     string
-	Failures []string
+	Failures []Failure
 	Notes    []string
 }
 
@@ -69,3 +89,28 @@ func count(n int) string {
 }
 
 func (c Covered) words() string { return fmt.Sprintf("%d of %d", c.Covered, c.Total) }
+
+func orNothing(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}
+
+// example is the beginning of a case of this workflow.
+func (v View) example() string {
+	return `---
+apiVersion: weftline/v1
+kind: WorkflowTest
+metadata:
+  name: ` + v.Name + `
+spec:
+  cases:
+    - name: what the case shows
+      input: {}
+      mocks:
+        some_activity: {status: 200, body: {ok: true}}
+      expect:
+        status: completed
+`
+}

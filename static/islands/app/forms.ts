@@ -26,8 +26,9 @@ function focusLast(formID: string, button: HTMLButtonElement): void {
   const form = document.getElementById(formID);
   if (button.name === '_add') {
     const again = form?.querySelector(`button[name="_add"][value="${CSS.escape(button.value)}"]`);
-    const fields = again?.closest('fieldset')?.querySelectorAll<HTMLElement>(':is(input:not([type=hidden]), select, textarea)');
-    fields?.[fields.length - 1]?.focus();
+    const row = again?.previousElementSibling; // the last one
+    const field = ':is(input:not([type=hidden]), select, textarea)';
+    row?.querySelector<HTMLElement>(field)?.focus();
   } else {
     form?.querySelector<HTMLElement>(':is(input:not([type=hidden]), select, textarea)')?.focus();
   }
