@@ -102,3 +102,15 @@ test("typing YAML is helped: names that an expression may use, brackets that clo
   await offered.getByText("outcome").click();
   await expect(code).toContainText('other: "${{ activities.ask.outcome"');
 });
+
+test("open for reading only, the canvas has the room of the palette", async ({ page }) => {
+  await page.route("**/edit", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replace('data-readonly="false"', 'data-readonly="true"') });
+  });
+  await openText(page, workflow("- id: go\n  type: set\n  outputs: {a: \"1\"}\n"));
+  await expect(page.locator(".ds-form-head")).toBeVisible();
+  const [canvas, details] = [await page.locator(".ds-canvas").boundingBox(), await page.locator(".ds-details").boundingBox()];
+  expect(canvas!.width).toBeGreaterThan(2 * details!.width);
+  expect(details!.x + details!.width).toBeCloseTo(page.viewportSize()!.width, 0);
+});

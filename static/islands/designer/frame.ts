@@ -46,7 +46,7 @@ export function furnish(d: Designer, regions: Regions, form: HTMLElement, outlin
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: wordsOf('plan').hint, onclick: () => void d.tryOut() }, 'Try out'),
     el('button', { type: 'button', class: 'ds-tool ds-worded ds-roomy', title: wordsOf('settings').hint, onclick: () => (d.session.select([]), d.openForm()) }, 'Settings'),
     el('button', { type: 'button', class: 'ds-tool ds-worded', title: wordsOf('commands').hint, onclick: () => d.openCommands() }, 'Commands'),
-    el('button', { type: 'button', class: 'ds-tool', 'aria-label': 'Keys', title: wordsOf('keys').hint, onclick: () => d.openKeys() }, '?'));
+    el('button', { type: 'button', class: 'ds-tool ds-roomy', 'aria-label': 'Keys', title: wordsOf('keys').hint, onclick: () => d.openKeys() }, '?'));
 
   const tabs = [['canvas', 'Canvas'], ['details', 'Details'], ['code', 'YAML'], ['outline', 'Outline']].map(([name, words]) =>
     el('button', { type: 'button', role: 'tab', class: 'ds-tab', 'data-tab': name, 'aria-selected': String(name === 'canvas'), onclick: () => (name === 'outline' ? d.toggleOutline() : d.showPane(name!)) }, words));
