@@ -295,6 +295,10 @@ func (a auditedRoutes) schedules() {
 	backfill := a.does("operator", route+"backfill", at+"/backfill", `{"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}`, "schedule.backfilled")
 	a.does("operator", route+"backfills/:backfill/cancel", at+"/backfills/"+backfill["id"].(string)+"/cancel", `{}`, "schedule.backfill_cancelled")
 	a.does("author", "DELETE /api/v1/schedules/:id", at, "", "schedule.deleted")
+	a.does("author", "POST /schedules/new", "/schedules/new", "workflow=asks&when=cron&time=0+3+*+*+*", "schedule.created")
+	var id string
+	a.w.scan(&id, "select id::text from schedules where workflow = 'asks'")
+	a.does("author", "POST /schedules/:id/delete", "/schedules/"+id+"/delete", "", "schedule.deleted")
 }
 
 func (a auditedRoutes) settings() {
@@ -309,7 +313,7 @@ func (a auditedRoutes) settings() {
 	a.does("admin", "POST /api/v1/connections/:name/test", "/api/v1/connections/one/test", "", "connection.tested")
 	a.does("admin", "POST /settings/connections/:connection/test", "/settings/connections/one/test", "", "connection.tested")
 	a.does("admin", "DELETE /api/v1/connections/:name", "/api/v1/connections/one", "", "connection.deleted")
-	a.does("admin", "POST /settings/connections", "/settings/connections", "name=one&kind=http&settings=baseUrl: http://one.example", "connection.put")
+	a.does("admin", "POST /settings/connections", "/settings/connections", "name=one&kind=http&setting.baseUrl=http://one.example", "connection.put")
 	a.does("admin", "POST /settings/connections/:connection/delete", "/settings/connections/one/delete", "", "connection.deleted")
 	token := a.does("viewer", "POST /api/v1/tokens", "/api/v1/tokens", `{"name": "one", "scopes": ["read"]}`, "token.created")
 	a.does("viewer", "DELETE /api/v1/tokens/:id", "/api/v1/tokens/"+token["id"].(string), "", "token.deleted")
