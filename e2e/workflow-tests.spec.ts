@@ -74,6 +74,7 @@ spec:
   await page.getByRole("button", { name: "Run version 1" }).click();
   await expect(page.locator(".standing-first")).toContainText("Completed", { timeout: 60_000 });
 
+  await expect(page.getByRole("button", { name: "Keep as a test" })).toBeVisible();
   await page.goto("/workflows/kept-one/tests");
   await page.getByRole("button", { name: "Keep as a test" }).click();
   await expect(page.getByRole("status").filter({ hasText: "Kept as the test" })).toBeVisible();

@@ -52,7 +52,7 @@ func (p *Pages) facts(c *fiber.Ctx, id uuid.UUID) (executionview.Facts, error) {
 	facts := executionview.Facts{
 		ID: id.String(), Workflow: detail.Workflow, Version: detail.Version, Detail: detail.Detail,
 		Definition: version.Text, Activities: activitiesOf(version.Text), Events: events, Spans: timeline.Spans(events),
-		Selected: c.Query("activity"), Now: now(), MayOperate: May(c, auth.Run),
+		Selected: c.Query("activity"), Now: now(), MayOperate: May(c, auth.Run), MayKeep: May(c, auth.Author),
 	}
 	if detail.OwnerWorker != nil {
 		facts.Worker, facts.SavedAt = strings.TrimSpace(detail.OwnerHost+" "+executionview.Short(*detail.OwnerWorker)), detail.SavedAt

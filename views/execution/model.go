@@ -31,6 +31,7 @@ type Facts struct {
 	Selected     string            // activity whose details are shown; "" chooses the one that matters most
 	Now          time.Time
 	MayOperate   bool
+	MayKeep      bool // it may become a test in the draft
 }
 
 // Activity is what the page needs of an activity's definition.
@@ -73,6 +74,7 @@ type Fact struct {
 // Actions are what the person may do now.
 type Actions struct {
 	Cancel, Pause, Resume, Compensate, Release bool
+	Keep                                       bool // as a test
 	Retry                                      bool
 	RetryFrom                                  string // name of the activity that failed
 }
@@ -277,11 +279,12 @@ func running(mode string) string {
 }
 
 func (b builder) actions() Actions {
-	if !b.MayOperate {
-		return Actions{}
-	}
 	d := b.Detail
-	a := Actions{Compensate: d.Compensation == "incomplete"}
+	keep := b.MayKeep && state.Ended(d.Status)
+	if !b.MayOperate {
+		return Actions{Keep: keep}
+	}
+	a := Actions{Compensate: d.Compensation == "incomplete", Keep: keep}
 	if !state.Ended(d.Status) {
 		if a.Release = b.quarantined(); a.Release {
 			return a
