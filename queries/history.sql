@@ -6,11 +6,14 @@ order by first_seq
 limit @page_size;
 
 -- name: HistoriesFrom :many
--- For each execution its flushes that begin after what is already known of it.
-select h.execution_id, h.first_seq, h.last_seq, h.events
+-- For each execution its flushes that begin after what is already known of it. offset 0 makes it a look by key for each
+-- of them: a plan made while the table was small would else read all of it for ever.
+select f.execution_id, f.first_seq, f.last_seq, f.events
 from rows from (unnest(@ids::uuid[]), unnest(@known::bigint[])) as u(id, known)
-join history h on h.execution_id = u.id and h.first_seq > u.known
-order by h.execution_id, h.first_seq;
+cross join lateral (
+    select * from history h where h.execution_id = u.id and h.first_seq > u.known order by h.first_seq offset 0
+) f
+order by f.execution_id, f.first_seq;
 
 -- name: Checkpoints :many
 select * from checkpoints where execution_id = any(@ids::uuid[]);

@@ -36,10 +36,12 @@ func (q *Queries) Checkpoints(ctx context.Context, ids []uuid.UUID) ([]Checkpoin
 }
 
 const historiesFrom = `-- name: HistoriesFrom :many
-select h.execution_id, h.first_seq, h.last_seq, h.events
+select f.execution_id, f.first_seq, f.last_seq, f.events
 from rows from (unnest($1::uuid[]), unnest($2::bigint[])) as u(id, known)
-join history h on h.execution_id = u.id and h.first_seq > u.known
-order by h.execution_id, h.first_seq
+cross join lateral (
+    select execution_id, first_seq, last_seq, at, events from history h where h.execution_id = u.id and h.first_seq > u.known order by h.first_seq offset 0
+) f
+order by f.execution_id, f.first_seq
 `
 
 type HistoriesFromRow struct {
@@ -49,7 +51,8 @@ type HistoriesFromRow struct {
 	Events      []byte
 }
 
-// For each execution its flushes that begin after what is already known of it.
+// For each execution its flushes that begin after what is already known of it. offset 0 makes it a look by key for each
+// of them: a plan made while the table was small would else read all of it for ever.
 func (q *Queries) HistoriesFrom(ctx context.Context, ids []uuid.UUID, known []int64) ([]HistoriesFromRow, error) {
 	rows, err := q.db.Query(ctx, historiesFrom, ids, known)
 	if err != nil {

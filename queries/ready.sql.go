@@ -53,7 +53,7 @@ with line as materialized (
     where cardinality($7::text[]) = 0 or t.name = any($7::text[])
 ), free as (
     select r.execution_id from ready r where r.execution_id = any(array(select line.execution_id from line))
-        and r.owner is null and (select count(*) from line) <= $8::int
+        and coalesce(r.owner, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000' and (select count(*) from line) <= $8::int
     order by r.execution_id for update skip locked
 ), taken as (
     update ready r set owner = $9, claimed_at = now() where r.execution_id = any(array(select free.execution_id from free))
@@ -91,7 +91,8 @@ type ClaimReadyRow struct {
 // What nobody owns: of each line that the pool serves (of a team, or of a queue or a workflow in a team) the first, at
 // most batch. If all of these are no more than at_once they are taken at once; else nothing is taken, the caller
 // chooses and asks with TakeReady. Rows are found by arrays of ids: whatever the planner thinks of the number of
-// lines, it does not read the table for them. teams and from_turns are low watermarks of teams: they spare the scan over the
+// lines, it does not read the table for them; coalesce keeps it from the index of all that is free, which it would
+// intersect with them. teams and from_turns are low watermarks of teams: they spare the scan over the
 // dead index entries of rows already gone. Of the three parts of a line one is asked, each by an index of its own.
 func (q *Queries) ClaimReady(ctx context.Context, arg ClaimReadyParams) ([]ClaimReadyRow, error) {
 	rows, err := q.db.Query(ctx, claimReady,
@@ -545,7 +546,7 @@ func (q *Queries) TakeOverReady(ctx context.Context, arg TakeOverReadyParams) ([
 const takeReady = `-- name: TakeReady :many
 update ready r set owner = $1, claimed_at = now()
 from (
-    select q.execution_id from ready q where q.owner is null and q.execution_id = any($2::uuid[])
+    select q.execution_id from ready q where coalesce(q.owner, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000' and q.execution_id = any($2::uuid[])
     order by q.execution_id for update skip locked
 ) c
 where r.execution_id = c.execution_id

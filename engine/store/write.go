@@ -56,6 +56,7 @@ func (w *writer) build() error {
 			return err
 		}
 	}
+	w.endedWaits()
 	w.turns()
 	w.releases()
 	w.parkings()
@@ -383,13 +384,17 @@ func (w *writer) consequences(f *Flush) error {
 		}
 		w.batch.Queue(`select deliver($1, $2)`, notice.To, message)
 	}
-	if f.Ended && f.Begin == nil {
-		w.batch.Queue(`delete from event_waits where execution_id = $1`, f.Execution)
-	}
 	if f.Ended && f.HasLimits {
 		w.batch.Queue(`select release_permits($1)`, f.Execution)
 	}
 	return nil
+}
+
+// endedWaits closes what executions waited for that are over.
+func (w *writer) endedWaits() {
+	if rows := w.those(func(f *Flush) bool { return f.Ended && f.Begin == nil }); len(rows) > 0 {
+		w.batch.Queue(`delete from event_waits where execution_id = any($1::uuid[])`, column(rows, executionID))
+	}
 }
 
 func (w *writer) waits(f *Flush) {
@@ -464,7 +469,7 @@ func (w *writer) releases() {
 	if len(rows) > 0 {
 		w.batch.Queue(`update ready r set owner = null, turn = turn_of(r.priority), since = now(), claimed_at = null, attended = null
 			from unnest($1::uuid[], $2::uuid[]) as u(id, owner)
-			where r.execution_id = u.id and r.owner = u.owner`,
+			where r.execution_id = u.id and r.owner is not distinct from u.owner`,
 			column(rows, executionID), column(rows, (*Flush).owner))
 	}
 	w.attended()
@@ -525,7 +530,7 @@ const parkSQL = `with p as (
 		select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::smallint[], $5::timestamptz[])
 			as u(id, owner, wakes, partition, due)
 	), gone as (
-		delete from ready r using p where r.execution_id = p.id and r.owner = p.owner and r.wakes = p.wakes
+		delete from ready r using p where r.execution_id = p.id and r.owner is not distinct from p.owner and r.wakes = p.wakes
 		returning p.id, p.partition, p.due
 	), awake as (
 		delete from timers t using gone where t.execution_id = gone.id and gone.due is null
