@@ -90,6 +90,7 @@ func Main(args []string, t Terminal) int {
 	if args[0] == sandboxCommand {
 		return codeOf(activity.ServeSandbox(t.In, t.Out), sandboxCommand, t)
 	}
+	t.tuneGarbage()
 	for _, c := range commands() {
 		if c.name == args[0] {
 			return codeOf(c.run(ctx, t, args[1:]), c.name, t)
