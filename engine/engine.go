@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
 
 	"weftline/engine/activity"
 	"weftline/engine/execution"
@@ -160,6 +161,11 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // no statement outlives its transaction
 	} else {
 		config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "30000"
+		plainPlans(config.ConnConfig.RuntimeParams)
+	}
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		pgxuuid.Register(conn.TypeMap()) // else each id goes through its text, in both directions
+		return nil
 	}
 	scope := &teamScope{}
 	config.PrepareConn = scope.prepare
@@ -175,6 +181,13 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 		return nil, err
 	}
 	return db, nil
+}
+
+// plainPlans keeps the planner from what is right for a table that is nearly empty: statements are planned once for a
+// connection, often while the queue is, and reading all of it is then what they do for as long as they live. Every
+// statement that is asked often has its index. Nothing runs so long that compiling it would pay.
+func plainPlans(settings map[string]string) {
+	settings["enable_seqscan"], settings["jit"] = "off", "off"
 }
 
 // assemble wires the parts; each gets functions for the little that it needs of the others.
