@@ -167,7 +167,7 @@ func (p *Pool) adopt(claims []queue.Claim) {
 		if claim.LostBy != uuid.Nil {
 			p.Figures.Recovered()
 		}
-		p.running.Go(d.run)
+		p.launch(d)
 	}
 }
 

@@ -81,6 +81,7 @@ type Pool struct {
 	place    wanted
 
 	running   sync.WaitGroup                   // drivers
+	spare     chan *driver                     // to goroutines that have none
 	bringing  sync.WaitGroup                   // loops that claim and promised places: more may come to be driven
 	held      map[uuid.UUID]context.CancelFunc // leases of attempts that it makes for other owners
 	queued    atomic.Int64                     // attempts that wait for a slot
@@ -114,6 +115,7 @@ func New(options Options) *Pool {
 		held:     map[uuid.UUID]context.CancelFunc{},
 		labels:   queue.AllLabels(options.Worker.Labels, options.Worker.Region, options.Worker.Zone),
 		finished: make(chan queue.Finished, options.Worker.Concurrency),
+		spare:    make(chan *driver),
 		lookNow:  make(chan struct{}, 1),
 		workNow:  make(chan struct{}, 1),
 		lostNow:  make(chan struct{}, 1),
@@ -200,7 +202,7 @@ func (p *Pool) Drive(begun *store.Loaded) {
 	d := p.add(begun, queue.Claim{Execution: begun.ID, Wakes: 1})
 	p.mu.Unlock()
 	if d != nil {
-		p.running.Go(d.run)
+		p.launch(d)
 	}
 }
 
