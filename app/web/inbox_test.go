@@ -44,6 +44,9 @@ func TestChangesToReviewWaitInTheInbox(t *testing.T) {
 		if shown != counted || listed != shown && who != ann {
 			t.Errorf("listed %v, shown %v, counted %v", listed, shown, counted)
 		}
+		if home := strings.Contains(who.page("/"), "Pay in a better way"); home != shown {
+			t.Errorf("in the inbox %v, at home %v", shown, home)
+		}
 		return shown
 	}
 	if !waits(ben) || waits(cid) || waits(ann) {

@@ -19,15 +19,20 @@ func (p *Pages) home(c *fiber.Ctx) error {
 	who, ctx := ViewOf(c).Who, c.UserContext()
 	few := engine.PageRequest{Limit: homeRows}
 
-	tasks, err := p.Door.Tasks(ctx, who, engine.TaskFilter{Status: "open", PageRequest: few})
+	tasks, err := p.Door.Tasks(ctx, who, engine.TaskFilter{Status: "open", PageRequest: engine.PageRequest{Limit: mostCounted}})
 	if err != nil {
 		return err
 	}
 	for _, task := range tasks.Items {
-		if task.MayDecide {
+		if task.MayDecide && len(view.Tasks) < homeRows {
 			view.Tasks = append(view.Tasks, taskRow(task, view.Now))
 		}
 	}
+	reviews, err := p.awaited(c)
+	if err != nil {
+		return err
+	}
+	view.Reviews = reviews[:min(homeRows, len(reviews))]
 	running, err := p.Door.Executions(ctx, who, engine.ExecutionFilter{
 		Status: []string{"created", "validated", "scheduled", "running", "waiting", "paused", "compensating"}, PageRequest: few})
 	if err != nil {
@@ -45,7 +50,7 @@ func (p *Pages) home(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view.Running, view.Failed, view.FirstVisit = runRows(running.Items), runRows(failed.Items), len(all.Items) == 0
+	view.Running, view.Failed, view.FirstVisit = runRows(running.Items), runRows(failed.Items), len(all.Items)+len(reviews) == 0
 	if view.Workflows, err = p.workflowRows(ctx, who, list.Items); err != nil {
 		return err
 	}

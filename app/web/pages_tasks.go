@@ -8,6 +8,7 @@ import (
 
 	"weftline/app/auth"
 	"weftline/engine"
+	"weftline/views/lists"
 	tasksview "weftline/views/tasks"
 )
 
@@ -41,15 +42,15 @@ func tasksFilter(show tasksview.Filter, cursor string) engine.TaskFilter {
 }
 
 // awaited are the proposals that wait for a verdict of the person: they were asked, and have not said.
-func (p *Pages) awaited(c *fiber.Ctx) ([]tasksview.Review, error) {
+func (p *Pages) awaited(c *fiber.Ctx) ([]lists.ReviewRow, error) {
 	who := ViewOf(c).Who
 	if !auth.May(who, auth.Review) {
 		return nil, nil
 	}
 	list, err := p.Door.Proposals(c.UserContext(), who, engine.ProposalFilter{AwaitsMe: true, PageRequest: engine.PageRequest{Limit: mostCounted}})
-	var reviews []tasksview.Review
+	var reviews []lists.ReviewRow
 	for _, proposal := range list.Items {
-		reviews = append(reviews, tasksview.Review{Title: proposal.Title, Workflow: proposal.Workflow, Number: proposal.Number, Author: proposal.Author, UpdatedAt: proposal.UpdatedAt})
+		reviews = append(reviews, lists.ReviewRow{Title: proposal.Title, Workflow: proposal.Workflow, Number: proposal.Number, Author: proposal.Author, UpdatedAt: proposal.UpdatedAt})
 	}
 	return reviews, err
 }

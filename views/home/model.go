@@ -11,10 +11,11 @@ import (
 // View is the page.
 type View struct {
 	Now        time.Time
-	Tasks      []lists.TaskRow // open ones that the person may decide
+	Tasks      []lists.TaskRow   // open ones that the person may decide
+	Reviews    []lists.ReviewRow // changes that wait for the person's verdict
 	Running    []lists.RunRow
 	Failed     []lists.RunRow
 	Workflows  []lists.WorkflowRow
-	FirstVisit bool   // nothing was ever run here
+	FirstVisit bool   // nothing was ever run here, and nothing waits for a review
 	First      string // the workflow to run first
 }

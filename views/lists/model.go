@@ -3,6 +3,8 @@
 package lists
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"weftline/views/state"
@@ -33,6 +35,14 @@ type TaskRow struct {
 	MayDecide                          bool
 }
 
+// Decided is the outcome, where the state does not say the same.
+func (r TaskRow) Decided() string {
+	if strings.EqualFold(r.Outcome, r.Look.Word) {
+		return ""
+	}
+	return r.Outcome
+}
+
 // WorkflowRow is one workflow.
 type WorkflowRow struct {
 	Name, Title, URL string
@@ -41,4 +51,16 @@ type WorkflowRow struct {
 	Draft            bool
 	Last             *RunRow
 	UpdatedAt        time.Time
+}
+
+// ReviewRow is a proposal that waits for a verdict.
+type ReviewRow struct {
+	Title, Workflow, Author string
+	Number                  int
+	UpdatedAt               time.Time
+}
+
+// URL is where it is reviewed.
+func (r ReviewRow) URL() string {
+	return "/workflows/" + r.Workflow + "/proposals/" + strconv.Itoa(r.Number)
 }

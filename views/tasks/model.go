@@ -3,7 +3,6 @@ package tasks
 
 import (
 	"net/url"
-	"strconv"
 	"time"
 
 	"weftline/views/lists"
@@ -18,7 +17,7 @@ type Filter struct {
 
 // View is the page.
 type View struct {
-	Reviews []Review // that wait for the person
+	Reviews []lists.ReviewRow // that wait for the person
 	Now     time.Time
 	Filter  Filter
 	Rows    []lists.TaskRow
@@ -59,16 +58,4 @@ func (f Filter) URL() string {
 		return "/tasks"
 	}
 	return "/tasks?" + values.Encode()
-}
-
-// Review is a proposal that waits for a verdict.
-type Review struct {
-	Title, Workflow, Author string
-	Number                  int
-	UpdatedAt               time.Time
-}
-
-// URL is where it is reviewed.
-func (r Review) URL() string {
-	return "/workflows/" + r.Workflow + "/proposals/" + strconv.Itoa(r.Number)
 }
