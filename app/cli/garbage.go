@@ -7,8 +7,8 @@ import (
 )
 
 // Garbage may grow to leastGarbage bytes, or to what is alive if that is more, before it is collected. By Go's own rule,
-// what is alive alone, a server whose few megabytes are alive collects a hundred times a second under load: that was a
-// sixth of its processor time. An idle server stays under 80 MB.
+// what is alive alone, a server whose few megabytes are alive collects all the time under load: that was a tenth of its
+// processor time in linear20. An idle server stays under 80 MB.
 const (
 	leastGarbage = 40 << 20
 	goPercent    = 100 // what Go does by itself: as much garbage as is alive
