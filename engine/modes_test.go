@@ -27,7 +27,7 @@ func setChain(mode string, n int) string {
 }
 
 // rounds are the statements that a replica makes from time to time whether it has work or not.
-var rounds = []string{"-- ping", "Heartbeat", "NextTimer", "OpenWork", "OverdueWork", "OtherOwners", "OwnedBy", "SchedulesToDo", "UnreadOf"}
+var rounds = []string{"-- ping", "Heartbeat", "NextTimer", "OpenWork", "OverdueWork", "OtherOwners", "OwnedBy", "SchedulesToDo", "UnreadAmong", "GoneOwners"}
 
 // What one execution of 20 steps costs when it is alone, so that nothing is shared with others. A number
 // that grows here grows for everybody; one that shrinks may be written down.

@@ -82,7 +82,9 @@ func TestDueTimersAreFoundAmongManyByTheirIndex(t *testing.T) {
 		}
 		_, statement, _ = strings.Cut(statement, "\n")
 		statement, _, _ = strings.Cut(statement, "-- name:")
-		statement = regexp.MustCompile(`@\w+`).ReplaceAllString(statement, "1000")
+		statement = regexp.MustCompile(`@\w+`).ReplaceAllStringFunc(statement, func(name string) string {
+			return map[string]string{"@from_due": "now() - interval '90 seconds'", "@batch": "1000"}[name]
+		})
 		var plan json.RawMessage
 		w.connected(func(conn *pgx.Conn) error {
 			return conn.QueryRow(t.Context(), "explain (format json) "+statement).Scan(&plan)

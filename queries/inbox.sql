@@ -10,6 +10,7 @@ select exists (select from inbox where execution_id = @execution_id);
 -- name: Inboxes :many
 select execution_id, id, message from inbox where execution_id = any(@ids::uuid[]) order by execution_id, id;
 
--- name: UnreadOf :many
--- Executions of an owner that have messages it may not have been told of.
-select distinct r.execution_id from ready r join inbox i on i.execution_id = r.execution_id where r.owner = @owner;
+-- name: UnreadAmong :many
+-- Which of these executions have messages. Their owner knows them: to find them by owner would be to walk over what it
+-- owned before, as long as an old snapshot keeps that.
+select distinct execution_id from inbox where execution_id = any(@ids::uuid[]);

@@ -92,13 +92,14 @@ func (q *Queries) Inboxes(ctx context.Context, ids []uuid.UUID) ([]InboxesRow, e
 	return items, nil
 }
 
-const unreadOf = `-- name: UnreadOf :many
-select distinct r.execution_id from ready r join inbox i on i.execution_id = r.execution_id where r.owner = $1
+const unreadAmong = `-- name: UnreadAmong :many
+select distinct execution_id from inbox where execution_id = any($1::uuid[])
 `
 
-// Executions of an owner that have messages it may not have been told of.
-func (q *Queries) UnreadOf(ctx context.Context, owner *uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, unreadOf, owner)
+// Which of these executions have messages. Their owner knows them: to find them by owner would be to walk over what it
+// owned before, as long as an old snapshot keeps that.
+func (q *Queries) UnreadAmong(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, unreadAmong, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -147,6 +147,7 @@ select wakes from ready where execution_id = @execution_id and owner = @owner;
 select execution_id from ready where owner = @owner;
 
 -- name: OtherOwners :many
+-- Whoever owns something. It walks over all that was owned, as long as an old snapshot keeps that: it is for now and then.
 select owner::uuid as owner from ready
 where owner is not null and owner <> @me and owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff' group by owner;
 

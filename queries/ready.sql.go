@@ -179,6 +179,7 @@ select owner::uuid as owner from ready
 where owner is not null and owner <> $1 and owner <> 'ffffffff-ffff-ffff-ffff-ffffffffffff' group by owner
 `
 
+// Whoever owns something. It walks over all that was owned, as long as an old snapshot keeps that: it is for now and then.
 func (q *Queries) OtherOwners(ctx context.Context, me *uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, otherOwners, me)
 	if err != nil {

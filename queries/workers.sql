@@ -53,19 +53,26 @@ update work set expires_at = now() where worker_id = @worker;
 -- name: CompletedBy :exec
 update workers set last_activity = @last_activity where id = @id;
 
--- name: DeclareSessionLock :exec
-update workers set session_lock = true where id = @id;
+-- name: GoneOwners :many
+-- Of the known owners, and of the replicas beside me that were alive within the last seconds, those that hold no valid
+-- lease (dead: stopped, silent for longer than the lease, or unknown) or do not hold their session lock any more.
+with owner as materialized (
+    select u.id, (w.id is null or w.state = 'stopped' or w.heartbeat_at <= now() - make_interval(secs => @lease_seconds::float8)) as dead,
+        coalesce(w.session_lock, false) as locks
+    from (select unnest(@known::uuid[]) as id union select r.id from workers r where r.kind = 'replica' and r.id <> @me
+        and r.state <> 'stopped' and r.heartbeat_at > now() - make_interval(secs => @seconds::float8)) u
+    left join workers w on w.id = u.id
+)
+select owner.id::uuid as id, owner.dead::bool as dead from owner
+where case when owner.dead then true when owner.locks then pg_try_advisory_xact_lock(worker_lock(owner.id)) else false end;
 
 -- name: Unlocked :many
 -- Which of these workers declared a session lock and do not hold it any more.
 with declared as materialized (select id from workers where id = any(@ids::uuid[]) and session_lock)
 select id from declared where pg_try_advisory_xact_lock(worker_lock(id));
 
--- name: AmongDead :many
--- Which of these workers hold no valid lease: stopped, silent for longer than the lease, or unknown.
-select u.id::uuid as id from unnest(@ids::uuid[]) as u(id)
-where not exists (
-    select from workers w where w.id = u.id and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8));
+-- name: DeclareSessionLock :exec
+update workers set session_lock = true where id = @id;
 
 -- name: ListWorkers :many
 -- Replicas work for everybody, remote workers for their team.

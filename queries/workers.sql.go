@@ -36,33 +36,6 @@ func (q *Queries) AbleWorker(ctx context.Context, ability string, leaseSeconds f
 	return able, err
 }
 
-const amongDead = `-- name: AmongDead :many
-select u.id::uuid as id from unnest($1::uuid[]) as u(id)
-where not exists (
-    select from workers w where w.id = u.id and w.state <> 'stopped' and w.heartbeat_at > now() - make_interval(secs => $2::float8))
-`
-
-// Which of these workers hold no valid lease: stopped, silent for longer than the lease, or unknown.
-func (q *Queries) AmongDead(ctx context.Context, ids []uuid.UUID, leaseSeconds float64) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, amongDead, ids, leaseSeconds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []uuid.UUID{}
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const completedBy = `-- name: CompletedBy :exec
 update workers set last_activity = $1 where id = $2
 `
@@ -88,6 +61,50 @@ delete from workers where heartbeat_at < now() - interval '7 days'
 func (q *Queries) ForgetOldWorkers(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, forgetOldWorkers)
 	return err
+}
+
+const goneOwners = `-- name: GoneOwners :many
+with owner as materialized (
+    select u.id, (w.id is null or w.state = 'stopped' or w.heartbeat_at <= now() - make_interval(secs => $1::float8)) as dead,
+        coalesce(w.session_lock, false) as locks
+    from (select unnest($2::uuid[]) as id union select r.id from workers r where r.kind = 'replica' and r.id <> $3
+        and r.state <> 'stopped' and r.heartbeat_at > now() - make_interval(secs => $4::float8)) u
+    left join workers w on w.id = u.id
+)
+select owner.id::uuid as id, owner.dead::bool as dead from owner
+where case when owner.dead then true when owner.locks then pg_try_advisory_xact_lock(worker_lock(owner.id)) else false end
+`
+
+type GoneOwnersRow struct {
+	ID   uuid.UUID
+	Dead bool
+}
+
+// Of the known owners, and of the replicas beside me that were alive within the last seconds, those that hold no valid
+// lease (dead: stopped, silent for longer than the lease, or unknown) or do not hold their session lock any more.
+func (q *Queries) GoneOwners(ctx context.Context, leaseSeconds float64, known []uuid.UUID, me uuid.UUID, seconds float64) ([]GoneOwnersRow, error) {
+	rows, err := q.db.Query(ctx, goneOwners,
+		leaseSeconds,
+		known,
+		me,
+		seconds,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GoneOwnersRow{}
+	for rows.Next() {
+		var i GoneOwnersRow
+		if err := rows.Scan(&i.ID, &i.Dead); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const heartbeat = `-- name: Heartbeat :one

@@ -12,7 +12,7 @@ import (
 
 // model is what the statements of the queue decide, as plain functions over memory: who is given what (ClaimReady,
 // TakeReady), who is dead and what they leave
-// (AmongDead), who gets that (TakeOverReady). TestTheModelIsWhatTheDatabaseDoes
+// (GoneOwners), who gets that (TakeOverReady). TestTheModelIsWhatTheDatabaseDoes
 // holds it against the database; TestAFleetOfTenThousand runs it at a size that no database of a test has.
 type model struct {
 	lines   map[uuid.UUID]*line // of teams: what nobody owns

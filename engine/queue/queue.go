@@ -43,6 +43,9 @@ type Queue struct {
 	lastFull time.Time
 	suspects map[uuid.UUID]time.Time // workers seen without their session lock, since when
 
+	owners     []uuid.UUID // who owned something at the last look at all of them
+	lastOwners time.Time
+
 	attended uuid.UUID // up to which row the queue was looked through; of Attend alone
 }
 
@@ -225,8 +228,10 @@ func (q *Queue) GiveBack(ctx context.Context, ids []uuid.UUID) error {
 	return q.q.ReleaseReady(ctx, &q.worker, ids)
 }
 
-// Unread lists executions of this worker that have messages.
-func (q *Queue) Unread(ctx context.Context) ([]uuid.UUID, error) { return q.q.UnreadOf(ctx, &q.worker) }
+// Unread lists those of the executions that have messages.
+func (q *Queue) Unread(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	return q.q.UnreadAmong(ctx, ids)
+}
 
 // Owned lists the executions that this worker owns.
 func (q *Queue) Owned(ctx context.Context) ([]uuid.UUID, error) { return q.q.OwnedBy(ctx, &q.worker) }

@@ -97,21 +97,47 @@ func (q *Queue) HoldLock(ctx context.Context, session *pgx.Conn) error {
 	return q.q.DeclareSessionLock(ctx, q.worker)
 }
 
-// deadOwners finds the workers that own executions and hold no valid lease.
+// ownersLook is the pause between two looks at who owns something.
+const ownersLook = 10 * time.Second
+
+// deadOwners finds the workers that may own executions and hold no valid lease: among those who owned something at the
+// last look at all owners, and all who were alive since.
 func (q *Queue) deadOwners(ctx context.Context) ([]uuid.UUID, error) {
-	owners, err := q.q.OtherOwners(ctx, &q.worker)
-	if err != nil || len(owners) == 0 {
-		return nil, err
-	}
-	dead, err := q.q.AmongDead(ctx, owners, Lease.Seconds())
+	known, err := q.knownOwners(ctx, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	unlocked, err := q.q.Unlocked(ctx, owners)
+	gone, err := q.q.GoneOwners(ctx, Lease.Seconds(), append([]uuid.UUID{}, known...), q.worker, (2 * (Lease + ownersLook)).Seconds())
 	if err != nil {
 		return nil, err
+	}
+	var dead, unlocked []uuid.UUID
+	for _, owner := range gone {
+		if owner.Dead {
+			dead = append(dead, owner.ID)
+		} else {
+			unlocked = append(unlocked, owner.ID)
+		}
 	}
 	return append(dead, q.lockLost(unlocked, time.Now())...), nil
+}
+
+// knownOwners are those who owned something at the last look.
+func (q *Queue) knownOwners(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	q.mu.Lock()
+	known, due := q.owners, now.Sub(q.lastOwners) >= ownersLook
+	q.mu.Unlock()
+	if !due {
+		return known, nil
+	}
+	owners, err := q.q.OtherOwners(ctx, &q.worker)
+	if err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	q.owners, q.lastOwners = owners, now
+	q.mu.Unlock()
+	return owners, nil
 }
 
 // lockLost keeps those of the unlocked that have been so for longer than the grace.

@@ -27,6 +27,7 @@ type Store struct {
 	keys       *seal.Ring
 	committers []*committer
 	recent     *recent
+	fired      *firedTimers
 	stop       context.CancelFunc
 
 	// Clock is the database's time.
@@ -46,7 +47,7 @@ type Options struct {
 
 // Open checks the partition count against the database's and starts the committers.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
-	s := &Store{pool: pool, q: queries.New(pool), log: options.Log, partitions: options.Partitions, keys: options.Keys, recent: newRecent(recentBytes), Clock: newClock()}
+	s := &Store{pool: pool, q: queries.New(pool), log: options.Log, partitions: options.Partitions, keys: options.Keys, fired: &firedTimers{}, recent: newRecent(recentBytes), Clock: newClock()}
 	s.Library = newLibrary(s.q)
 	if err := s.agreeOnPartitions(ctx); err != nil {
 		return nil, err

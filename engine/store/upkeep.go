@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,13 +15,58 @@ const firedAtOnce = 1000
 // FireTimers wakes executions whose timer is due, earliest first, and answers which; more reports that
 // there may be others.
 func (s *Store) FireTimers(ctx context.Context) (woken []uuid.UUID, more bool, err error) {
-	woken, err = s.q.FireTimers(ctx, firedAtOnce)
+	rows, err := s.q.FireTimers(ctx, s.fired.from(), firedAtOnce)
+	for _, row := range rows {
+		woken = append(woken, row.ExecutionID)
+		s.fired.upTo(row.DueAt)
+	}
 	return woken, len(woken) == firedAtOnce, err
+}
+
+const (
+	// firedMargin is how far below the last timer that fired a look still begins: one may be set late, or have been
+	// locked by somebody who then failed.
+	firedMargin = 90 * time.Second
+	// firedFull is the pause between two looks at all timers.
+	firedFull = 30 * time.Second
+)
+
+// firedTimers is the low watermark of timers. Entries of timers that fired stay in the index as long as any
+// transaction may see them; walking over them at each look would stop the timers.
+type firedTimers struct {
+	mu       sync.Mutex
+	last     time.Time // due instant of the last one that fired
+	lastFull time.Time
+}
+
+// from is where a look begins.
+func (f *firedTimers) from() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last.Add(-firedMargin)
+}
+
+func (f *firedTimers) upTo(due time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if due.After(f.last) {
+		f.last = due
+	}
+}
+
+// forget makes the next looks begin at the first of all timers, if it is time for that.
+func (f *firedTimers) forget(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now.Sub(f.lastFull) >= firedFull {
+		f.last, f.lastFull = time.Time{}, now
+	}
 }
 
 // NextTimer is how long it is until the next timer is due; ok is false when there is none.
 func (s *Store) NextTimer(ctx context.Context) (wait time.Duration, ok bool, err error) {
-	seconds, err := s.q.NextTimer(ctx)
+	s.fired.forget(time.Now())
+	seconds, err := s.q.NextTimer(ctx, s.fired.from())
 	if err != nil || seconds < 0 {
 		return 0, false, err
 	}

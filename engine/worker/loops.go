@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -189,10 +190,13 @@ func (p *Pool) incident(about logs.About, fault error) {
 
 // readUnread wakes the drivers whose executions got messages that no hint told of.
 func (p *Pool) readUnread(ctx context.Context) error {
-	if p.Active() == 0 {
+	p.mu.Lock()
+	driven := slices.Collect(maps.Keys(p.drivers))
+	p.mu.Unlock()
+	if len(driven) == 0 {
 		return nil
 	}
-	ids, err := p.Queue.Unread(ctx)
+	ids, err := p.Queue.Unread(ctx, driven)
 	if err != nil {
 		return err
 	}
