@@ -40,7 +40,7 @@ type Names struct {
 type Lane struct {
 	Key, Owner    string
 	Depth, Leased int
-	Unserved      int // of depth: no worker that is alive takes them
+	Unserved      int    // of depth: no worker that is alive takes them
 	Oldest        string // "" when nothing waits
 }
 
