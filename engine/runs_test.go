@@ -278,3 +278,24 @@ func TestStartsThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A person's start is a line of the audit; a program's is told by its history alone.
+func TestStartsByPeopleAreAudited(t *testing.T) {
+	w := newWorld(t)
+	w.publish("two-calls", twoCalls)
+	program := w.who
+	program.Via = "nightly"
+	for who, lines := range map[*engine.Who]int{&w.who: 1, &program: 0} {
+		started, err := w.Start(t.Context(), *who, engine.StartRequest{Workflow: "two-calls"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := w.Identity().Audit(t.Context(), w.who, engine.AuditFilter{Action: "execution.started", Target: started.ID.String()})
+		if err != nil || len(page.Items) != lines {
+			t.Errorf("by %q: %d lines, %v", who.Via, len(page.Items), err)
+		}
+		if first := w.events(started.ID)[0].Data.(*execution.Created); first.StartedBy != w.who.User {
+			t.Errorf("the history says that %q started it", first.StartedBy)
+		}
+	}
+}

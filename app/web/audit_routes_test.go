@@ -231,10 +231,10 @@ func (a auditedRoutes) behind(n int, rebase func(at string)) {
 
 func (a auditedRoutes) executions() {
 	const started = "execution.started"
-	first := a.does("operator", "POST /api/v1/workflows/:name/executions", "/api/v1/workflows/asks/executions", `{}`, started, "Idempotency-Key", "audited")
-	a.does("operator", "POST /api/v1/workflows/:name/executions", "/api/v1/workflows/asks/executions", `{}`, "", "Idempotency-Key", "audited") // nothing new
-	a.does("operator", "POST /api/v1/executions/batch", "/api/v1/executions/batch", `{"workflow": "asks", "items": [{}, {}]}`, started+" "+started)
-	a.does("operator", "POST /workflows/:name/run", "/workflows/asks/run", "", started)
+	// What a token starts is told by its history alone; what a person starts, by TestStartsByPeopleAreAudited.
+	first := a.does("operator", "POST /api/v1/workflows/:name/executions", "/api/v1/workflows/asks/executions", `{}`, "")
+	a.does("operator", "POST /api/v1/executions/batch", "/api/v1/executions/batch", `{"workflow": "asks", "items": [{}, {}]}`, "")
+	a.does("operator", "POST /workflows/:name/run", "/workflows/asks/run", "", "")
 	a.does("operator", "POST /hooks/:team/*", "/hooks/"+engine.DefaultTeam+"/twin", `{}`, started, "Authorization", "Bearer mark-of-"+engine.DefaultTeam)
 	a.does("operator", "POST /api/v1/executions/:id/signals", "/api/v1/executions/"+first["id"].(string)+"/signals", `{"name": "x"}`, "execution.signalled")
 	a.does("operator", "POST /api/v1/events", "/api/v1/events", `{"name": "nobody_waits", "eventId": "e1"}`, "event.posted")
@@ -257,7 +257,7 @@ func (a auditedRoutes) executions() {
 		a.does("operator", route("cancel"), at+waiting+"/cancel", body, "execution.cancelled")
 		a.does("operator", route("compensate"), at+failed+"/compensate", body, "execution.compensated")
 		keeper := map[string]string{"/api/v1": "author", "": "admin"}[prefix] // one's own draft that goes on leaves no second line
-		a.does(keeper, route("keep-test"), at+failed+"/keep-test", body, "workflow.drafted")
+		a.does(keeper, route("keep-test"), at+a.starts("fails", "failed")+"/keep-test", body, "workflow.drafted")
 		failed = a.starts("fails", "failed")
 		a.does("operator", route("retry"), at+failed+"/retry", body, "execution.retried")
 	}

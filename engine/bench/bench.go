@@ -162,7 +162,7 @@ func newMeasurement(ctx context.Context, e *engine.Engine, load workload, option
 	}
 	m := &measurement{engine: e, load: load, options: options, parts: parts, began: map[uuid.UUID]time.Time{}, ended: map[uuid.UUID]time.Time{},
 		changed: make(chan struct{}, 1),
-		who:     engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Person: person.User, Roles: []string{engine.RoleAdmin}}}
+		who:     engine.Who{Team: person.Team, TeamName: engine.DefaultTeam, User: person.Name, Person: person.User, Via: "bench", Roles: []string{engine.RoleAdmin}}}
 	m.begin = m.throughTheDoor
 	if _, err := e.SaveDraft(ctx, m.who, workflowName, []byte(load.text()), "", true); err != nil {
 		return nil, err
