@@ -114,7 +114,6 @@ func TestFaultsNameTheSettingAndTheWayOut(t *testing.T) {
 		{args: []string{"--quarantine-after", "-1"}, want: []string{"quarantine-after"}},
 		{args: []string{"--worker-rules", "cert.cn=builder:worker"}, want: []string{"worker-rules", "tls-client-ca"}},
 		{args: []string{"--worker-rules", "sub=builder:worker"}, want: []string{"worker-rules", "worker-issuer"}},
-		{args: []string{"--tls-cert", "c", "--tls-key", "k", "--tls-client-ca", "ca"}, want: []string{"worker-rules", "tls-client-ca"}},
 		{args: []string{"--labels", "gpu"}, want: []string{"gpu", "key=value"}},
 		{args: []string{"--labels", "a=1,a=2"}, want: []string{"twice"}},
 		{args: []string{"--limit-payload", "1MB"}, want: []string{"limit-payload"}},

@@ -33,9 +33,6 @@ func (c *Config) checkMachines() error {
 			say("worker-rules are missing: without one no token of worker-issuer is good for anything")
 		}
 	}
-	if c.TLS.ClientCA != "" && len(c.WorkerRules) == 0 {
-		say("worker-rules are missing: without one no certificate of tls-client-ca is good for anything")
-	}
 	for i := range c.WorkerRules {
 		rule := &c.WorkerRules[i]
 		rule.Team = either(rule.Team, engine.DefaultTeam)
