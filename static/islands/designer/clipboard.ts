@@ -3,28 +3,36 @@
 
 import { isSeq, parseDocument } from 'yaml';
 import { nodeAt, parseText } from '../graph/from-text';
-import { isRecord, isText, readNeed, type Path } from '../graph/model';
+import { isRecord, isText, readNeed, type GraphNode, type Path } from '../graph/model';
 import { graphOf, idsOf, type Command } from './commands';
 import { CannotEdit, Draft } from './draft';
-import { placeOf } from './edit';
+import { applyChange, placeOf, type Edit } from './edit';
+import { editsWithin, graft, take, type Taken } from './graft';
 import { renameEdits } from './references';
 import { freeId } from './skeletons';
+
+const list = ['spec', 'activities'];
 
 /** The activities as a YAML list without indent, exactly as they are written. */
 export function copyText(draft: Draft, keys: readonly string[]): string {
   const graph = graphOf(draft);
   const chosen = graph.nodes.filter((n) => keys.includes(n.key) && n.id !== null && !(n.parent !== null && keys.includes(n.parent)));
-  return chosen.map((n) => `- ${itemSource(draft, n.path)}\n`).join('');
+  return chosen.map((n) => `- ${itemOf(draft, n.path, '').text}\n`).join('').replace(/\r\n/g, '\n');
 }
 
-/** The source of a list item after its dash, lines moved so that the dash stands in column 0. */
-function itemSource(draft: Draft, path: Path): string {
-  const range = draft.rangeOf(path);
-  if (!range) return '';
-  const source = draft.text.slice(range.from, range.to).replace(/\r\n/g, '\n');
-  const column = range.from - (draft.text.lastIndexOf('\n', range.from - 1) + 1);
+/** A list item with edits of its text; its lines are moved so that the dash may stand behind `indent`. */
+function itemOf(source: Draft, path: Path, indent: string, edits: readonly Edit[] = []): Taken {
+  const { from, to } = source.rangeOf(path)!;
+  const column = from - (source.text.lastIndexOf('\n', from - 1) + 1);
   const extra = Math.max(0, column - 2);
-  return source.replace(new RegExp(`\\n {1,${extra}}`, 'g'), '\n');
+  const all = [...editsWithin(edits, [from, to])];
+  for (const line of source.text.slice(from, to).matchAll(/\n( *)([^\r\n]?)/g)) {
+    const start = from + line.index + 1;
+    const surplus = Math.min(extra, line[1]!.length);
+    const empty = line[1]!.length === surplus && line[2] === '';
+    all.push({ from: start, to: start + surplus, insert: empty ? '' : indent });
+  }
+  return take(source.text, nodeAt(source.parsed.workflow!, path)!, to, all.sort((a, b) => a.from - b.from));
 }
 
 export function duplicate(keys: readonly string[]): Command {
@@ -34,35 +42,51 @@ export function duplicate(keys: readonly string[]): Command {
 /** Adds the activities of a text: a list of them, one alone, or a whole workflow. Taken ids get a number. */
 export function paste(text: string): Command {
   return (draft) => {
-    const source = sourceOf(text);
-    const taken = idsOf(graphOf(draft));
-    const names = freshNames(source, taken);
-    for (const edit of renameEdits(source.text, source.parsed.workflow!, names)) source.splice(edit.from, edit.to, edit.insert);
-    const added = graphOf(source).nodes.filter((n) => n.parent === null && n.id !== null);
-    for (const node of added) dropLooseNeeds(source, node.path, taken);
-    append(draft, source, added.map((n) => n.path));
-    const keys = added.map((n) => n.key);
+    const known = idsOf(graphOf(draft));
+    const pasted = sourceOf(text.replace(/\r\n/g, '\n'));
+    const names = freshNames(pasted, known);
+    const source = withoutLooseNeeds(pasted, (id) => known.has(names.get(id) ?? id));
+    const added = topOf(source);
+    if (added.length === 0) throw nothingHeld();
+    append(draft, source, added.map((n) => n.path), names);
+    const keys = added.map((n) => names.get(n.key) ?? n.key);
     return { said: `Pasted ${keys.length === 1 ? keys[0] : `${keys.length} activities`}`, select: keys };
   };
 }
 
-/** The pasted text as a workflow of its own. */
+function topOf(source: Draft): GraphNode[] {
+  return graphOf(source).nodes.filter((n) => n.parent === null && n.id !== null);
+}
+
+/** The pasted text as a workflow of its own, parsed once if it is what is mostly pasted. */
 function sourceOf(text: string): Draft {
-  const parsed = parseText(text);
-  const error = parsed.errors[0];
+  const isList = /^(?: *(?:#.*)?\n)* *- /.test(text);
+  const source = new Draft(isList ? asWorkflow(text) : text);
+  if (source.parsed.errors.length === 0 && holdsActivities(source, isList)) return source;
+  const error = (isList ? parseText(text) : source.parsed).errors[0];
   if (error) {
     const { line, column } = placeOf(text, error.from);
     throw new CannotEdit(`The pasted text is not valid YAML: line ${line}, column ${column}: ${error.message}`);
   }
-  if (parsed.workflow && isSeq(nodeAt(parsed.workflow, ['spec', 'activities']))) return new Draft(text, parsed);
   const value: unknown = parseDocument(text).toJS();
-  if (Array.isArray(value) && value.length > 0 && value.every(isActivity)) return new Draft(asWorkflow(text));
+  if (Array.isArray(value) && value.length > 0 && value.every(isActivity)) return isList ? source : new Draft(asWorkflow(text));
   if (isActivity(value)) return new Draft(asWorkflow(`- ${text.trim().replace(/\n/g, '\n  ')}`));
-  throw new CannotEdit('The pasted text holds no activities: a list of them, or a workflow, is expected');
+  throw nothingHeld();
 }
 
-function asWorkflow(list: string): string {
-  return `spec:\n  activities:\n${list.replace(/^(?=.)/gm, '  ')}\n`;
+function nothingHeld(): CannotEdit {
+  return new CannotEdit('The pasted text holds no activities: a list of them, or a workflow, is expected');
+}
+
+/** A workflow may hold what is not finished; a list is one of activities only if all of it is. */
+function holdsActivities(source: Draft, strictly: boolean): boolean {
+  if (!source.parsed.workflow || !isSeq(nodeAt(source.parsed.workflow, list))) return false;
+  const values = source.get(list) as unknown[];
+  return !strictly || values.every(isActivity);
+}
+
+function asWorkflow(items: string): string {
+  return `spec:\n  activities:\n${items.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
 function isActivity(value: unknown): boolean {
@@ -80,23 +104,45 @@ function freshNames(source: Draft, taken: Set<string>): Map<string, string> {
   return names;
 }
 
-/** Adds activities of another text to the end of the list, as they are written there. */
-function append(draft: Draft, source: Draft, paths: readonly Path[]): void {
-  const list = ['spec', 'activities'];
-  let rest = paths;
-  if (draft.listIndent(list) === null && rest.length > 0) {
-    draft.insert(list, 0, source.get(rest[0]!));
-    rest = rest.slice(1);
-  }
+/** Adds activities of another text to the end of the list, as they are written there but for their names. */
+function append(draft: Draft, source: Draft, paths: readonly Path[], names: ReadonlyMap<string, string>): void {
+  const renames = renameEdits(source.text, source.parsed.workflow!, names);
+  const there = draft.get(list);
+  const length = Array.isArray(there) ? there.length : 0;
+  if (length === 0) draft.insert(list, 0, { type: 'set' }); // to be overwritten: it makes the list
   const indent = draft.listIndent(list);
-  if (indent === null) for (const [i, path] of rest.entries()) draft.insert(list, i + 1, source.get(path)); // a list in flow style
-  else draft.insertRaw(list, (draft.get(list) as unknown[]).length, rest.map((path) => `- ${itemSource(source, path)}`.replace(/\n(?=[^\n])/g, `\n${indent}`)));
+  if (indent === null) return appendValues(draft, new Draft(applyChange(source.text, renames)), paths, length);
+  const edits = [...renames].reverse();
+  let items = paths.map((path) => itemOf(source, path, indent, edits));
+  if (length === 0) {
+    const { from, to } = draft.rangeOf([...list, 0])!;
+    draft.splice(from, to, items[0]!.text);
+    items = items.slice(1);
+  }
+  if (items.length === 0) return;
+  const before = draft.parsed;
+  draft.insertRaw(list, Math.max(1, length), items.map((item) => `- ${item.text}`));
+  draft.adopt(graft(before, draft.change.at(-1)!, items, names));
+}
+
+/** A list in flow style takes the values: comments have no place in it. */
+function appendValues(draft: Draft, source: Draft, paths: readonly Path[], length: number): void {
+  for (const [i, path] of paths.entries()) draft.set([...list, length + i], source.get(path));
 }
 
 /** A need that names nothing here would be an error the person did not make. */
-function dropLooseNeeds(source: Draft, path: Path, known: ReadonlySet<string>): void {
-  const needs = source.get([...path, 'needs']);
-  if (!Array.isArray(needs)) return;
-  const kept: unknown[] = needs.filter((need) => known.has(readNeed(need)?.from ?? ''));
-  if (kept.length < needs.length) source.set([...path, 'needs'], kept.length > 0 ? kept : undefined);
+function withoutLooseNeeds(source: Draft, known: (id: string) => boolean): Draft {
+  const { parsed } = source;
+  let text = source.text;
+  for (const node of topOf(source).reverse()) {
+    const path = [...node.path, 'needs'];
+    const needs = source.get(path);
+    if (!Array.isArray(needs)) continue;
+    const kept: unknown[] = needs.filter((need) => known(readNeed(need)?.from ?? ''));
+    if (kept.length === needs.length) continue;
+    const rest = new Draft(text, { ...parsed, text }); // from the last to the first: what stands before a change is still as it was parsed
+    rest.set(path, kept.length > 0 ? kept : undefined);
+    text = rest.text;
+  }
+  return text === source.text ? source : new Draft(text);
 }

@@ -38,6 +38,11 @@ export class Draft {
     this.tree = null;
   }
 
+  /** Takes over the tree of the text as it is now, where it is known without parsing. */
+  adopt(tree: ParsedText | null): void {
+    this.tree ??= tree;
+  }
+
   /** The plain value at a path; undefined when there is none. */
   get(path: Path, which: Which = 'workflow'): unknown {
     const doc = this.document(which);

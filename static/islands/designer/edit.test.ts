@@ -172,7 +172,7 @@ test('copied text is a list, and pasted twice it gets free ids and inner edges',
 
 test('pasting what is not a workflow says why, with its place', () => {
   assert.throws(() => run(sample, paste('- id: [')), /line 1, column/);
-  assert.throws(() => run(sample, paste('just words')), /holds no activities/);
+  for (const text of ['just words', '- just\n- words\n', 'kind: Workflow\nspec:\n  activities: []\n', '']) assert.throws(() => run(sample, paste(text)), /holds no activities/);
 });
 
 test('the loop keeps a body', () => {

@@ -1,7 +1,7 @@
 // Where a workflow text names an activity: needs, ports, expressions, positions. Pure.
 
 import { isMap, isScalar, isSeq, visit, type Document, type Scalar } from 'yaml';
-import type { Edit } from './edit';
+import { applyChange, type Edit } from './edit';
 
 /** Fields that are never expressions, even if they look like one. */
 const literalKeys = new Set(['source', 'query']);
@@ -64,4 +64,13 @@ function expressionEdits(text: string, from: number, to: number, names: Readonly
     if (next !== undefined) edits.push({ from: start, to: start + match[2]!.length, insert: next });
   }
   return edits;
+}
+
+/** A scalar's value after `count` renamings in its text; null when the value does not tell them. */
+export function renamedIn(value: string, names: ReadonlyMap<string, string>, count: number): string | null {
+  const edits = expressionEdits(value, 0, value.length, names).reverse();
+  if (edits.length === count) return applyChange(value, edits);
+  const [id = '', ...port] = value.split('.');
+  const next = names.get(id);
+  return count === 1 && edits.length === 0 && next !== undefined ? [next, ...port].join('.') : null;
 }

@@ -69,21 +69,21 @@ function shift(node: Node | Document, delta: number): void {
 }
 
 /** What holds the list grows at its end; what stands behind it moves. */
-function shiftBehind(doc: Document.Parsed, list: YAMLSeq, end: number, delta: number): void {
+export function shiftBehind(doc: Document.Parsed, list: YAMLSeq | null, end: number, delta: number): void {
   if (delta === 0) return;
+  const shifted = (offset: number) => (offset >= end ? offset + delta : offset);
+  const all = ([from, to, next]: readonly [number, number, number]): [number, number, number] => [shifted(from), shifted(to), shifted(next)];
   visit(doc, {
     Node: (_, node) => {
       if (node === list) {
         node.range = [node.range![0], node.range![1] + delta, node.range![2] + delta];
         return visit.SKIP;
       }
-      if (!node.range) return undefined;
-      const shifted = (offset: number) => (offset >= end ? offset + delta : offset);
-      node.range = [shifted(node.range[0]), shifted(node.range[1]), shifted(node.range[2])];
+      if (node.range) node.range = all(node.range);
       return undefined;
     },
   });
-  if (doc.range) doc.range = [doc.range[0], doc.range[1] + delta, doc.range[2] + delta];
+  if (doc.range) doc.range = [shifted(doc.range[0]), doc.range[1] + delta, doc.range[2] + delta];
 }
 
 function move(node: Node, delta: number): void {
