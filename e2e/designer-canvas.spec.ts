@@ -1,4 +1,5 @@
 // The canvas beyond drawing: hooks, lining up, menus, fingers, many activities.
+import { readFile } from "node:fs/promises";
 import { expect, test } from "./quiet";
 import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
 
@@ -126,6 +127,38 @@ test("what is copied is text that another workflow takes", async ({ page, contex
   expect(await draftOf(page, name)).toContain('- id: two\n      type: set\n      outputs: {value: "1"}');
   await page.keyboard.press("Control+z");
   await expect(designer.card("two")).toHaveCount(0);
+});
+
+test("the text goes to a file and activities come from one, chosen or dropped", async ({ page }) => {
+  const name = await openText(page, three);
+  const designer = new DesignerPage(page);
+  const command = async (words: string) => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(words);
+    await page.keyboard.press("Enter");
+  };
+  const kept = page.waitForEvent("download");
+  await command("download as");
+  const file = await kept;
+  expect(file.suggestedFilename()).toBe(`${name}.yaml`);
+  const text = await readFile(await file.path(), "utf8");
+  expect(text).toBe(three(name));
+
+  const choosing = page.waitForEvent("filechooser");
+  await command("from a yaml file");
+  await (await choosing).setFiles({ name: "more.yaml", mimeType: "application/yaml", buffer: Buffer.from(set("chosen")) });
+  await expect(designer.node("chosen")).toHaveClass(/gv-selected/);
+
+  await page.locator(".gv-stage").evaluate((stage, list) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([list], "dropped.yaml"));
+    for (const type of ["dragover", "drop"]) stage.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+  }, set("dropped"));
+  await expect(designer.node("dropped")).toHaveClass(/gv-selected/);
+  await designer.saved();
+  expect(await draftOf(page, name)).toMatch(/- id: chosen\n[\s\S]*- id: dropped\n/);
+  await page.keyboard.press("Control+z");
+  await expect(designer.card("dropped")).toHaveCount(0);
 });
 
 test("the middle button pans, and the wheel zooms at the pointer", async ({ page }) => {

@@ -47,6 +47,11 @@ test("an entry far down a tall graph is where a small screen begins", async ({ p
   const far = Array.from({ length: 30 }, (_, i) => `- id: n${i}\n  type: set\n  needs: [entry]\n  outputs: {value: "1"}\n`).join("");
   await openText(page, (name) => `${workflow(`- id: entry\n  type: set\n  outputs: {value: "1"}\n${far}`)(name)}---\napiVersion: weftline/v1\nkind: Layout\npositions:\n  entry: [0, 2400]\n`);
   await expect(new DesignerPage(page).card("entry")).toBeInViewport();
+  const stage = page.locator(".gv-stage");
+  await expect(stage, "a shade says where it goes on").toHaveAttribute("data-beyond", "above");
+  await page.screenshot({ path: "shots/designer-shade.png" });
+  await new DesignerPage(page).fit();
+  await expect(stage).not.toHaveAttribute("data-beyond");
 });
 
 test("a draft that is broken when it is opened shows its last good graph and boxes the place", async ({ page, browser }) => {

@@ -13,6 +13,7 @@ import type { CodePane } from './code';
 import { remove } from './commands';
 import { Draft } from './draft';
 import { changeBetween, placeOf } from './edit';
+import { takeDropped } from './files';
 import { Form } from './form';
 import { furnish, type Parts } from './frame';
 import { merge } from './merge';
@@ -70,7 +71,7 @@ export class Designer {
   private test: Promise<TestPanel> | null = null;
   private problems: Problem[] = [];
   private timer = 0;
-  private readonly name: string;
+  readonly name: string;
 
   constructor(private readonly page: Page, data: DesignerData) {
     this.name = data.name;
@@ -125,6 +126,7 @@ export class Designer {
     document.addEventListener('cut', (e) => this.onCopy(e, true), { signal });
     document.addEventListener('paste', (e) => this.onPaste(e), { signal });
     document.addEventListener('click', (e) => this.onLink(e), { signal });
+    takeDropped(this, this.parts.canvas, signal);
     addEventListener('beforeunload', (e) => {
       if (this.save.dirty && !this.page.readonly) e.preventDefault();
     }, { signal });

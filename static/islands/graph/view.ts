@@ -16,7 +16,7 @@ import { stateLook } from './icons';
 import { NodeView, type Badge, type DiffKind, type NodeState } from './node-view';
 import { manyNodes, mostNodes, Overview, type FarLook } from './overview';
 import { toolbar } from './toolbar';
-import { contains, detailZoom, grow, intersects, Viewport } from './viewport';
+import { beyond, contains, detailZoom, grow, intersects, Viewport } from './viewport';
 import { readingOrder, walk, type Direction } from './walk';
 
 export interface ViewOptions {
@@ -381,6 +381,7 @@ export class GraphView {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     const seen = this.viewport.seen;
+    setData(this.stage, 'beyond', beyond(seen, this.layout.bounds) || undefined);
     if (this.isFar(seen)) return this.drawFar();
     if (!this.overview.element.hidden) this.culled = null;
     this.overview.show(false);

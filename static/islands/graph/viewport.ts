@@ -149,3 +149,9 @@ export function contains(outer: Box, inner: Box): boolean {
 export function grow(box: Box, dx: number, dy: number): Box {
   return { x: box.x - dx, y: box.y - dy, w: box.w + 2 * dx, h: box.h + 2 * dy };
 }
+
+/** The sides on which a box goes on beyond what is seen of it, as words: "left below". */
+export function beyond(seen: Box, box: Box): string {
+  const sides = { left: box.x < seen.x, right: box.x + box.w > seen.x + seen.w, above: box.y < seen.y, below: box.y + box.h > seen.y + seen.h };
+  return Object.entries(sides).filter(([, hidden]) => hidden).map(([side]) => side).join(' ');
+}

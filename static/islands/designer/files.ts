@@ -1,0 +1,39 @@
+// The workflow's text as a file, and activities out of one: chosen, or dropped onto the canvas.
+
+import { el } from '../graph/dom';
+import { paste } from './clipboard';
+import type { Designer } from './designer';
+
+const longest = 1 << 20; // bytes: no definition is longer
+
+/** Gives the text to the browser to keep, problems and all. */
+export function download(text: string, workflow: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
+  el('a', { href: url, download: `${workflow}.yaml` }).click();
+  setTimeout(() => URL.revokeObjectURL(url));
+}
+
+/** Asks for a file, and adds the activities in it. */
+export function addFromFile(d: Designer): void {
+  const chooser = el('input', { type: 'file', accept: '.yaml,.yml,.json,.txt' });
+  chooser.addEventListener('change', () => void addFrom(d, chooser.files));
+  chooser.click();
+}
+
+/** Takes files that are dropped; anything else that is dragged is left to others. */
+export function takeDropped(d: Designer, canvas: HTMLElement, signal: AbortSignal): void {
+  const holdsFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+  canvas.addEventListener('dragover', (event) => holdsFiles(event) && event.preventDefault(), { signal });
+  canvas.addEventListener('drop', (event) => {
+    if (!holdsFiles(event)) return;
+    event.preventDefault();
+    void addFrom(d, event.dataTransfer!.files);
+  }, { signal });
+}
+
+async function addFrom(d: Designer, files: FileList | null): Promise<void> {
+  if (files?.length !== 1) return void d.session.refuse('One file at a time');
+  const file = files[0]!;
+  if (file.size > longest) return void d.session.refuse(`${file.name} is longer than any workflow`);
+  if (d.session.run(paste(await file.text()))) d.followFocus();
+}
