@@ -181,6 +181,7 @@ func (r *runs) endWork(ctx context.Context, who Who, lease uuid.UUID, row querie
 	if err != nil {
 		return WorkAnswer{}, err
 	}
+	completed := r.q.CompletedBy(ctx, row.Activity, w.ID) // while the execution moves: what follows waits for that
 	answer, err := r.following(ctx, who, lease, accepted, w)
 	if err != nil { // the result is durable: what follows can be polled for
 		r.log.Warn("what follows a result could not be read", logs.About{Worker: w.ID.String(), Execution: accepted.Execution, Lease: lease.String(), Event: "NextMissed"}.Args("error", err)...)
@@ -190,7 +191,7 @@ func (r *runs) endWork(ctx context.Context, who Who, lease uuid.UUID, row querie
 	if answer.Next != nil {
 		held++
 	}
-	if err := r.q.CompletedBy(ctx, row.Activity, w.ID); err != nil {
+	if completed != nil {
 		return answer, nil
 	}
 	_, _ = r.settleWorker(ctx, w, held) // the next heartbeat does it again

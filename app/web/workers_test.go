@@ -87,8 +87,13 @@ func TestTheGoClientWorks(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the worker ends with %v", err)
 	}
-	workers := admin.must(200, "GET", "/workers", "")["items"].([]any)
-	remote := workers[0].(map[string]any)
+	var remote map[string]any
+	for range 100 { // the execution can be seen to have ended before the worker's row is written
+		if remote = admin.must(200, "GET", "/workers", "")["items"].([]any)[0].(map[string]any); remote["lastCompletedActivity"] == "cut" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	if remote["kind"] != "remote" || remote["state"] != "stopped" || remote["lastCompletedActivity"] != "cut" || remote["registeredBy"] != "renderer" {
 		t.Errorf("%v", remote)
 	}
