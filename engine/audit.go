@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"weftline/engine/instants"
 	"weftline/queries"
 )
 
@@ -118,7 +119,7 @@ func (a act) line(who Who) (queries.WriteAuditParams, error) {
 	if a.detail == nil {
 		a.detail = map[string]any{}
 	}
-	detail, err := json.Marshal(a.detail)
+	detail, err := instants.JSON(a.detail)
 	before, errBefore := orNoJSON(a.before)
 	after, errAfter := orNoJSON(a.after)
 	return queries.WriteAuditParams{TeamID: who.Team, Actor: cleanText(who.User), Via: cleanText(who.Via), Action: a.action,
@@ -130,7 +131,7 @@ func orNoJSON(value any) ([]byte, error) {
 	if value == nil {
 		return nil, nil
 	}
-	return json.Marshal(value)
+	return instants.JSON(value)
 }
 
 // inTx runs f in one transaction.

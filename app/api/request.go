@@ -97,13 +97,18 @@ func (q *query) fault() error {
 		if slices.Contains(q.known, string(name)) || q.err != nil {
 			return
 		}
-		message := "there is no query parameter " + strconv.Quote(string(name)) + " here"
-		if near := expr.Nearest(string(name), q.known); near != "" {
-			message += "; did you mean " + near + "?"
-		}
-		q.err = engine.Refuse("bad_request", message)
+		q.err = ForeignParameter(string(name), q.known)
 	})
 	return q.err
+}
+
+// ForeignParameter refuses a query parameter that an address does not know.
+func ForeignParameter(name string, known []string) error {
+	message := "there is no query parameter " + strconv.Quote(name) + " here"
+	if near := expr.Nearest(name, known); near != "" {
+		message += "; did you mean " + near + "?"
+	}
+	return engine.Refuse("bad_request", message)
 }
 
 func (q *query) text(name string) string {

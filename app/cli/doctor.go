@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/app/config"
+	"weftline/engine/instants"
 	"weftline/engine/queue"
 	"weftline/engine/store"
 )
@@ -64,12 +64,16 @@ func doctor(ctx context.Context, t Terminal, args []string) error {
 // diagnose prints what was found: as an object {open, limbo: [], quarantined: [], unserved: []}, or in words.
 func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo, quarantined []store.Quarantined, unserved []queue.Unserved) error {
 	if asJSON {
-		return json.NewEncoder(t.Out).Encode(struct {
+		found, err := instants.JSON(struct {
 			Open        int                 `json:"open"`
 			Limbo       []store.Limbo       `json:"limbo"`
 			Quarantined []store.Quarantined `json:"quarantined"`
 			Unserved    []queue.Unserved    `json:"unserved"`
 		}{open, append([]store.Limbo{}, limbo...), append([]store.Quarantined{}, quarantined...), append([]queue.Unserved{}, unserved...)})
+		if err == nil {
+			_, err = fmt.Fprintf(t.Out, "%s\n", found)
+		}
+		return err
 	}
 	for _, l := range limbo {
 		why := "nothing will drive it on"

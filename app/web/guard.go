@@ -3,10 +3,12 @@ package web
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"weftline/app/api"
 	"weftline/app/auth"
 	"weftline/engine"
 )
@@ -35,12 +37,31 @@ func (s *Server) guard(route Route) fiber.Handler {
 		if err := s.refuseForgery(c, route); err != nil {
 			return err
 		}
-		err := handle(c, route)
+		err := s.refuseForeign(c, route)
+		if err == nil {
+			err = handle(c, route)
+		}
 		if route.Needs == auth.Public && isUnauthenticated(err) {
 			return s.gate.SlowDown(c, err) // a webhook with a wrong proof
 		}
 		return err
 	}
+}
+
+// refuseForeign refuses query parameters where an address of the API knows none: ?dryRun=true must not start something.
+// Those that know some refuse the rest themselves. limit and cursor are good for every list, also for one that is
+// never cut.
+func (s *Server) refuseForeign(c *fiber.Ctx, route Route) error {
+	if route.Kind != API || route.Needs == auth.Public || len(route.Query) > 0 {
+		return nil
+	}
+	var refused error
+	c.Context().QueryArgs().VisitAll(func(name, _ []byte) {
+		if refused == nil && (route.Method != fiber.MethodGet || !slices.Contains(paging, string(name))) {
+			refused = api.ForeignParameter(string(name), nil)
+		}
+	})
+	return refused
 }
 
 // handle asks again for what only reads when the database broke off, so that its restart or fail-over is a delay

@@ -43,6 +43,7 @@ func TestRefusalsAreProblemDocuments(t *testing.T) {
 		"too large, nobody":       {request{"POST", start, big, nil}, 401, "unauthenticated", ""},
 		"panic":                   {request{"POST", "/api/v1/workflows/panics/executions", `{}`, admin}, 500, "internal", "request id"},
 		"a misspelt filter":       {request{"GET", "/api/v1/executions?stauts=failed", "", admin}, 400, "bad_request", "did you mean status?"},
+		"nothing runs dry":        {request{"POST", start + "?dryRun=true", `{}`, admin}, 400, "bad_request", "dryRun"},
 		"a foreign parameter":     {request{"GET", "/api/v1/queue?colour=blue", "", admin}, 400, "bad_request", "colour"},
 		"limit out of range":      {request{"GET", "/api/v1/executions?limit=501", "", admin}, 400, "bad_request", "limit"},
 		"time that is none":       {request{"GET", "/api/v1/executions?startedAfter=yesterday", "", admin}, 400, "bad_request", "startedAfter"},

@@ -241,6 +241,9 @@ func rowCount(typed url.Values, pointer string) int {
 	return min(n, maxRows)
 }
 
-const maxRows = 200 // rows of one list; longer ones are typed as JSON
+const (
+	maxRows    = 200  // rows of one list; longer ones are typed as JSON
+	mostFields = 2000 // from so many fields on lists have no rows that nobody filled in, whatever the schema asks for
+)
 
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

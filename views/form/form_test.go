@@ -200,3 +200,15 @@ func TestFieldsStandInTheOrderOfTheirDeclaration(t *testing.T) {
 		t.Errorf("an example is %v", example)
 	}
 }
+
+// However many entries a schema asks for, and in lists within lists, a form stays one that a page can hold.
+func TestASchemaCannotMakeAFormWithoutEnd(t *testing.T) {
+	list := map[string]any{"type": "array", "minItems": 1e8, "items": map[string]any{"type": "string"}}
+	for range 8 {
+		list = map[string]any{"type": "array", "minItems": 150.0, "items": list}
+	}
+	schema := map[string]any{"type": "object", "properties": map[string]any{"n": list, "m": map[string]any{"type": "array", "minItems": 1e300, "items": map[string]any{"type": "string"}}}}
+	if typed := Fill(schema, nil); len(typed) > 5000 {
+		t.Errorf("%d fields", len(typed))
+	}
+}

@@ -261,8 +261,10 @@ func fill(typed url.Values, s schema, value any, pointer string) {
 
 func fillList(typed url.Values, s schema, value any, pointer string) {
 	entries, _ := value.([]any)
-	least, _ := toFloat(s.node["minItems"])
-	n := max(len(entries), int(least))
+	n := len(entries)
+	if least, _ := toFloat(s.node["minItems"]); len(typed) < mostFields {
+		n = max(n, int(min(least, maxRows)))
+	}
 	typed.Set(countName(pointer), strconv.Itoa(n))
 	for i := range n {
 		var entry any
