@@ -1,12 +1,10 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,12 +13,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine"
 	"weftline/engine/enginetest"
-	"weftline/engine/execution"
-	"weftline/engine/store"
 )
 
 // Settings of the test of chaos, as environment variables; `make chaos` sets more rounds.
@@ -64,6 +59,10 @@ var chaosWorkflows = map[string]string{
     - {id: book, type: http, inputs: {url: "http://example.com"}, compensate: {type: http, inputs: {url: "http://example.com"}}}
     - {id: stop, type: fail, needs: [book], fail: {error: own.kind, message: "no"}}
 `,
+	"ticked": `
+  activities:
+    - {id: once, type: http, inputs: {url: "http://example.com"}}
+`,
 }
 
 // chaos is a fleet of replicas under seeded faults.
@@ -75,6 +74,7 @@ type chaos struct {
 	front    *enginetest.Wire // the way to the database of the door that clients use
 	replicas []*member
 	figures  *chaosFigures
+	ticking  engine.Schedule // starts "ticked" all the time
 
 	mu      sync.Mutex
 	started map[uuid.UUID]string // acknowledged starts, with their workflow
@@ -91,6 +91,7 @@ type member struct {
 func TestAFleetUnderFaultsLosesNothing(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t)
+	c.ticking = c.schedule(engine.ScheduleRequest{Workflow: "ticked", Every: "1s", Overlap: "allow", CatchUp: "all", CatchUpLimit: 10_000, StartDeadline: "24h"})
 	clients := c.clients(2)
 	overseer := c.oversee()
 	for _, f := range c.drawn(setting(chaosRounds, 6)) {
@@ -101,6 +102,7 @@ func TestAFleetUnderFaultsLosesNothing(t *testing.T) {
 	c.heal()
 	clients()
 	overseer()
+	c.firedAtItsInstants()
 	for id, workflow := range c.started {
 		want := "completed"
 		if workflow == "undone" {
@@ -192,109 +194,4 @@ func (c *chaos) heal() {
 		m.send(syscall.SIGCONT)
 		m.send(syscall.SIGHUP)
 	}
-}
-
-// made is how often each effect happened, by its idempotency key.
-func (c *chaos) made() map[string]int {
-	times := map[string]int{}
-	for _, key := range effects(c.t, c.log) {
-		times[key]++
-	}
-	return times
-}
-
-// invariants checks what must hold whatever happened. That histories are gapless and each activity completed
-// once was seen by ends.
-func (c *chaos) invariants() {
-	made := c.made()
-	for id := range c.started {
-		c.terminalIsFinal(id)
-		c.timersAreNotEarly(id)
-		c.foldIsTheState(id)
-		c.successesHadEffects(id, made)
-		if n := c.count(id, execution.SignalConsumed); n > 1 {
-			c.t.Errorf("%s consumed its signal %d times", id, n)
-		}
-		for _, table := range []string{"ready", "timers", "event_waits", "inbox", "permits", "work"} {
-			if n := c.rows(table, id); n > 0 {
-				c.t.Errorf("%s has ended and left %d rows in %s", id, n, table)
-			}
-		}
-	}
-	c.noLimbo()
-}
-
-func (c *chaos) terminalIsFinal(id uuid.UUID) {
-	events := c.events(id)
-	for i, event := range events {
-		if last := i == len(events)-1; event.Type.Terminal() != last {
-			c.t.Errorf("%s: event %d of %d is %s", id, i+1, len(events), event.Type)
-		}
-	}
-}
-
-// timersAreNotEarly: the only timers of these workflows are their pauses.
-func (c *chaos) timersAreNotEarly(id uuid.UUID) {
-	var since time.Time
-	for _, event := range c.events(id) {
-		switch {
-		case event.Activity == "rest" && event.Type == execution.ActivityWaiting:
-			since = event.At
-		case event.Activity == "rest" && event.Type == execution.ActivityCompleted && event.At.Sub(since) < 500*time.Millisecond:
-			c.t.Errorf("%s: a pause of 500 ms lasted %s", id, event.At.Sub(since))
-		}
-	}
-}
-
-// foldIsTheState compares the state that lists and checkpoints lead to with the fold of the whole history.
-func (c *chaos) foldIsTheState(id uuid.UUID) {
-	detail, err := c.Execution(c.t.Context(), c.who, id)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	folded, err := c.StateAt(c.t.Context(), c.who, id, detail.LastSeq)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if folded.Status != detail.Status || !reflect.DeepEqual(folded.Activities, detail.Activities) || !reflect.DeepEqual(folded.Output, detail.Output) {
-		c.t.Errorf("%s: the fold differs from the state", id)
-	}
-}
-
-// successesHadEffects: whatever counts as done was done at least once.
-func (c *chaos) successesHadEffects(id uuid.UUID, made map[string]int) {
-	for _, event := range c.events(id) {
-		if event.Type != execution.ActivityCompleted {
-			continue
-		}
-		key := id.String() + "/" + event.Activity
-		if event.Item != "" {
-			key += "/" + event.Item
-		}
-		if made[key] == 0 && event.Worker != "" && !strings.HasPrefix(event.Activity, "each") {
-			c.t.Errorf("%s counts as completed and never happened", key)
-		}
-	}
-	if c.started[id] == "items" {
-		for i := range 6 {
-			if key := fmt.Sprintf("%s/each/%d", id, i); made[key] == 0 {
-				c.t.Errorf("%s never happened", key)
-			}
-		}
-	}
-}
-
-func (c *chaos) noLimbo() {
-	pool, err := pgxpool.New(context.Background(), c.url)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer pool.Close()
-	c.eventually("nothing is open", func() bool { // a start whose acknowledgement was lost runs too
-		open, limbo, err := store.FindLimbo(c.t.Context(), pool)
-		if err != nil || len(limbo) > 0 {
-			c.t.Fatalf("in limbo: %v, %v", limbo, err)
-		}
-		return open == 0
-	})
 }
