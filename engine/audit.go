@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/instants"
 	"weftline/queries"
@@ -135,7 +134,7 @@ func orNoJSON(value any) ([]byte, error) {
 }
 
 // inTx runs f in one transaction.
-func inTx(ctx context.Context, db *pgxpool.Pool, f func(q *queries.Queries) error) error {
+func inTx(ctx context.Context, db queries.Pool, f func(q *queries.Queries) error) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error { return f(queries.New(tx)) })
 }
 

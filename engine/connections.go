@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
 	"weftline/queries"
@@ -21,14 +20,14 @@ import (
 // Connections keeps the services that activities of a team reach by name. Secrets are named, and opened only
 // for the worker that is about to use them.
 type Connections struct {
-	db    *pgxpool.Pool
+	db    queries.Pool
 	q     *queries.Queries
 	vault *Vault
 	kinds *activity.Registry
 	reach activity.Reach // nil = teams narrow nothing
 }
 
-func newConnections(db *pgxpool.Pool, vault *Vault, kinds *activity.Registry) *Connections {
+func newConnections(db queries.Pool, vault *Vault, kinds *activity.Registry) *Connections {
 	return &Connections{db: db, q: queries.New(db), vault: vault, kinds: kinds}
 }
 

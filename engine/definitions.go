@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/execution"
 	"weftline/engine/flow"
@@ -22,7 +21,7 @@ import (
 
 // catalog implements Definitions.
 type catalog struct {
-	db       *pgxpool.Pool
+	db       queries.Pool
 	q        *queries.Queries
 	policies *policies
 	catalogLinks
@@ -43,7 +42,7 @@ type catalogLinks struct {
 	changed    func(Change)     // called after commit
 }
 
-func newCatalog(db *pgxpool.Pool, policies *policies, links catalogLinks) *catalog {
+func newCatalog(db queries.Pool, policies *policies, links catalogLinks) *catalog {
 	return &catalog{db: db, q: queries.New(db), policies: policies, catalogLinks: links}
 }
 

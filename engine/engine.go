@@ -102,6 +102,7 @@ type Engine struct {
 
 	options  Options
 	db       *pgxpool.Pool
+	asked    queries.Pool // db, as whoever asks sees it
 	identity *Identity
 	vault    *Vault
 	services *Connections
@@ -128,26 +129,27 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := connect(ctx, options)
+	db, asked, err := connect(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, db, store.Options{Partitions: options.Partitions, Committers: options.Committers, Keys: keys, Log: options.Log})
+	st, err := store.Open(ctx, db, store.Options{Partitions: options.Partitions, Committers: options.Committers, Keys: keys, Log: options.Log, Asked: asked})
 	if err != nil {
 		db.Close()
 		return nil, err
 	}
-	e := &Engine{options: options, db: db, identity: NewIdentity(db), figures: figures.New(), vault: NewVault(db, keys), watchers: newWatchers(), policies: newPolicies(db)}
+	e := &Engine{options: options, db: db, asked: asked, identity: NewIdentity(asked), figures: figures.New(), vault: NewVault(asked, keys), watchers: newWatchers(), policies: newPolicies(asked)}
 	e.identity.keys = keys
 	e.identity.changed = func(team uuid.UUID) { e.publish(Change{Team: team, Access: true}) }
 	e.assemble(st, line, share)
 	return e, nil
 }
 
-func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
+// connect answers the pool, and the same as what is done for a team sees it.
+func connect(ctx context.Context, options Options) (db *pgxpool.Pool, asked queries.Pool, err error) {
 	config, err := pgxpool.ParseConfig(options.DatabaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("read the database URL: %w", err)
+		return nil, nil, fmt.Errorf("read the database URL: %w", err)
 	}
 	config.MaxConns = int32(options.Connections)
 	config.MaxConnIdleTime = time.Minute
@@ -155,7 +157,7 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 	config.ConnConfig.RuntimeParams["application_name"] = "weftline"
 	pooled, err := behindPooler(ctx, config.ConnConfig)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if pooled {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // no statement outlives its transaction
@@ -172,15 +174,15 @@ func connect(ctx context.Context, options Options) (*pgxpool.Pool, error) {
 	config.ShouldPing = func(_ context.Context, before pgxpool.ShouldPingParams) bool {
 		return before.IdleDuration > time.Second || spokeUp(before.Conn)
 	}
-	db, err := pgxpool.NewWithConfig(ctx, config)
+	db, err = pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the database: %w", err)
+		return nil, nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	if err := scope.enable(ctx, db, options.Log); err != nil {
+	if asked, err = scope.enable(ctx, db, options.Log); err != nil {
 		db.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return db, nil
+	return db, asked, nil
 }
 
 // plainPlans keeps the planner from what is right for a table that is nearly empty: statements are planned once for a
@@ -194,13 +196,13 @@ func plainPlans(settings map[string]string) {
 func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Policy) {
 	id := uuid.Must(uuid.NewV7())
 	e.options.Activities.Register(flow.TypeEmit, emitter{e})
-	e.services = newConnections(e.db, e.vault, e.options.Activities)
+	e.services = newConnections(e.asked, e.vault, e.options.Activities)
 	e.options.Activities.Connect(e.services.find)
 	e.options.Activities.Narrow(e.policies.reach)
 	e.services.reach = e.policies.reach
-	e.cabinet = &cabinet{db: e.db, q: queries.New(e.db), most: int64(e.options.FileLimit), now: st.Clock.Now, keys: e.vault.keys}
+	e.cabinet = &cabinet{db: e.asked, q: queries.New(e.asked), most: int64(e.options.FileLimit), now: st.Clock.Now, keys: e.vault.keys}
 	e.options.Activities.KeepFiles(activityFiles{e.cabinet})
-	q, works := queue.New(e.db, id, e.options.serving(), line, share), queue.NewWorks(e.db)
+	q, works := queue.New(e.db, id, e.options.serving(), line, share), queue.NewWorks(e.asked)
 	pool := worker.New(worker.Options{
 		Worker: e.worker(id), Store: st, Queue: q, Works: works, Activities: e.options.Activities, Mode: e.options.Mode,
 		OutputLimit: e.options.OutputLimit, ItemLimit: e.options.ItemLimit, Shares: !e.options.KeepsWork, QuarantineAfter: e.options.QuarantineAfter, Grace: e.options.Grace, Log: e.options.Log,
@@ -215,9 +217,9 @@ func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Poli
 		return q.HoldLock(ctx, session)
 	})
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
-	e.runs = &runs{gauge: newGauge(e.options.Backpressure, backlogOf(queries.New(e.db)), e.options.Log), db: e.db, q: queries.New(e.db), store: st, pool: pool, policies: e.policies, works: works, watch: e.watchers.Watch,
+	e.runs = &runs{gauge: newGauge(e.options.Backpressure, backlogOf(queries.New(e.db)), e.options.Log), db: e.asked, q: queries.New(e.asked), store: st, pool: pool, policies: e.policies, works: works, watch: e.watchers.Watch,
 		payloadLimit: e.options.PayloadLimit, outputLimit: e.options.OutputLimit, log: e.options.Log}
-	e.catalog = newCatalog(e.db, e.policies, catalogLinks{unable: e.unable, inputLimit: e.options.PayloadLimit, connection: e.services.kind, latest: e.runs.Executions, attempt: pool.Try, state: e.runs.stateOf, now: st.Clock.Now, changed: e.publish,
+	e.catalog = newCatalog(e.asked, e.policies, catalogLinks{unable: e.unable, inputLimit: e.options.PayloadLimit, connection: e.services.kind, latest: e.runs.Executions, attempt: pool.Try, state: e.runs.stateOf, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
 			return err
@@ -229,7 +231,7 @@ func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Poli
 			}
 			return definition.Workflow, nil
 		}})
-	e.desk = newDesk(e.db, deskLinks{now: st.Clock.Now, changed: e.publish,
+	e.desk = newDesk(e.asked, deskLinks{now: st.Clock.Now, changed: e.publish,
 		deliver: st.DeliverIn, delivered: e.runs.settle})
 	e.scheduler = newScheduler(e.runs.q, st, e.runs, func() { e.ticks.Nudge() })
 	e.ticks = timer.NewPoll("schedules", e.options.Log, e.scheduler.look)

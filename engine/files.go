@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
 	"weftline/engine/flow"
@@ -51,7 +50,7 @@ const (
 
 // cabinet is where files are kept.
 type cabinet struct {
-	db   *pgxpool.Pool
+	db   queries.Pool
 	q    *queries.Queries
 	most int64
 	now  func() time.Time

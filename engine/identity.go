@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/human"
 	"weftline/engine/seal"
@@ -22,7 +21,7 @@ import (
 // Identity knows who may come in: teams, people, tokens and sessions. Secrets are 256 random bits; only
 // their SHA-256 is stored.
 type Identity struct {
-	db      *pgxpool.Pool
+	db      queries.Pool
 	q       *queries.Queries
 	known   *tokenCache
 	keys    *seal.Ring           // seal what a provider's sessions hold; empty = such sessions cannot be kept
@@ -30,7 +29,7 @@ type Identity struct {
 }
 
 // NewIdentity makes it over a migrated database.
-func NewIdentity(db *pgxpool.Pool) *Identity {
+func NewIdentity(db queries.Pool) *Identity {
 	return &Identity{db: db, q: queries.New(db), known: newTokenCache(), changed: func(uuid.UUID) {}}
 }
 

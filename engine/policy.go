@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
 	"weftline/engine/expr"
@@ -191,7 +190,7 @@ func checkPatterns(patterns []string) ([]string, error) {
 // policies knows the policy of each team; what runs asks it before each attempt, so it remembers an answer
 // for a short while.
 type policies struct {
-	db *pgxpool.Pool
+	db queries.Pool
 	q  *queries.Queries
 
 	mu    sync.Mutex
@@ -207,7 +206,7 @@ type knownPolicy struct {
 // the change itself.
 const policyAge = time.Second
 
-func newPolicies(db *pgxpool.Pool) *policies {
+func newPolicies(db queries.Pool) *policies {
 	return &policies{db: db, q: queries.New(db), known: map[uuid.UUID]knownPolicy{}}
 }
 

@@ -102,6 +102,7 @@ func TestReplicasBehindAPooler(t *testing.T) {
 			for _, id := range ids {
 				w.ends(id, "completed")
 			}
+			w.requestsAreBound(ids[0])
 			past := &world{t: t, url: database}
 			var locks int // each replica holds its own for as long as it lives
 			past.row("select count(*) from pg_locks where locktype = 'advisory' and $1::uuid is not null", uuid.New(), &locks)
@@ -109,5 +110,22 @@ func TestReplicasBehindAPooler(t *testing.T) {
 				t.Errorf("%d session locks are held, expected %d", locks, want)
 			}
 		})
+	}
+}
+
+// requestsAreBound starts and reads as a request of the team does, and asks for a row of it as one of another team.
+func (w *world) requestsAreBound(id uuid.UUID) {
+	w.t.Helper()
+	inTeam := engine.InTeam(w.t.Context(), w.who.Team)
+	started, err := w.Start(inTeam, w.who, engine.StartRequest{Workflow: "chain"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.ends(started.ID, "completed")
+	if _, err := w.Execution(inTeam, w.who, id); err != nil {
+		w.t.Errorf("a row of the team itself: %v", err)
+	}
+	if _, err := w.Execution(engine.InTeam(w.t.Context(), uuid.New()), w.who, id); code(err) != "not_found" {
+		w.t.Errorf("a row of another team: %v", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/execution"
 	"weftline/engine/flow"
@@ -24,7 +23,7 @@ import (
 
 // runs implements Runs.
 type runs struct {
-	db           *pgxpool.Pool
+	db           queries.Pool
 	q            *queries.Queries
 	store        *store.Store
 	pool         *worker.Pool

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/activity"
 	"weftline/engine/seal"
@@ -21,13 +20,13 @@ import (
 // Vault keeps the secrets of teams: encrypted at rest, written but never read back through the door, and
 // opened only for the worker that is about to use them.
 type Vault struct {
-	db   *pgxpool.Pool
+	db   queries.Pool
 	q    *queries.Queries
 	keys *seal.Ring // empty = nothing can be kept
 }
 
 // NewVault makes a vault that seals with the keys of a ring. Without a key it refuses to keep anything.
-func NewVault(db *pgxpool.Pool, keys *seal.Ring) *Vault {
+func NewVault(db queries.Pool, keys *seal.Ring) *Vault {
 	return &Vault{db: db, q: queries.New(db), keys: keys}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/execution"
 	"weftline/engine/human"
@@ -21,7 +20,7 @@ import (
 // the task's row is locked, the rules of package human are asked, and the message for the execution is
 // stored beside the change.
 type desk struct {
-	db *pgxpool.Pool
+	db queries.Pool
 	q  *queries.Queries
 	deskLinks
 }
@@ -34,7 +33,7 @@ type deskLinks struct {
 	changed   func(Change)              // called after commit
 }
 
-func newDesk(db *pgxpool.Pool, links deskLinks) *desk {
+func newDesk(db queries.Pool, links deskLinks) *desk {
 	return &desk{db: db, q: queries.New(db), deskLinks: links}
 }
 

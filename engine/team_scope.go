@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"weftline/queries"
 )
 
 // teamKey keeps the team that a context asks for.
@@ -57,26 +59,27 @@ func (s *teamScope) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return true, nil
 }
 
-// enable turns the scope on where the database has the role.
-func (s *teamScope) enable(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) error {
+// enable turns the scope on where the database has the role, and answers what is bound to teams: the pool itself,
+// or its transactions one by one behind a pooler, which would hand a session, and its team, to somebody else.
+func (s *teamScope) enable(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) (queries.Pool, error) {
 	conn, err := db.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Release()
 	var able bool
 	var backend uint32
 	const ask = `select exists (select from pg_roles where rolname = 'weftline_team' and pg_has_role(current_user, oid, 'member')), pg_backend_pid()`
 	if err := conn.QueryRow(ctx, ask).Scan(&able, &backend); err != nil {
-		return fmt.Errorf("look for the role weftline_team: %w", err)
+		return nil, fmt.Errorf("look for the role weftline_team: %w", err)
 	}
 	switch {
 	case !able:
 		log.Warn("row security is off: the database has no role weftline_team, which migrations could not make")
 	case backend != conn.Conn().PgConn().PID():
-		able = false // a pooler would hand the session, and its team, to somebody else
-		log.Warn("row security is off: there is a connection pooler before the database")
+		return teamPool{db}, nil
+	default:
+		s.on.Store(true)
 	}
-	s.on.Store(able)
-	return nil
+	return db, nil
 }

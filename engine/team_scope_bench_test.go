@@ -15,7 +15,7 @@ import (
 // bound anew each time.
 func BenchmarkRowSecurity(b *testing.B) {
 	ctx := b.Context()
-	db, err := connect(ctx, Options{DatabaseURL: enginetest.Database(b), Connections: 1, Log: slog.New(slog.DiscardHandler)}.withDefaults())
+	db, _, err := connect(ctx, Options{DatabaseURL: enginetest.Database(b), Connections: 1, Log: slog.New(slog.DiscardHandler)}.withDefaults())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,22 +1,36 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"log/slog"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/enginetest"
+	"weftline/queries"
 )
 
 // A statement that forgot its team sees and writes rows of the asker's team only; what runs in the background sees
-// all.
+// all. So it is where connections are bound to teams, and where each transaction is, as behind a pooler.
 func TestTheDatabaseKeepsTeamsApart(t *testing.T) {
-	db, err := connect(t.Context(), Options{DatabaseURL: enginetest.Database(t), Log: slog.New(slog.DiscardHandler)}.withDefaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	t.Run("a connection", func(t *testing.T) {
+		_, asked, err := connect(t.Context(), Options{DatabaseURL: enginetest.Database(t), Log: slog.New(slog.DiscardHandler)}.withDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(asked.(*pgxpool.Pool).Close)
+		keepsTeamsApart(t, asked)
+	})
+	t.Run("a transaction", func(t *testing.T) { keepsTeamsApart(t, teamPool{enginetest.Pool(t)}) })
+}
+
+func keepsTeamsApart(t *testing.T, db queries.Pool) {
 	ctx := t.Context()
 	teams := []uuid.UUID{uuid.New(), uuid.New()}
 	for i, team := range teams {
@@ -62,6 +76,78 @@ func TestTheDatabaseKeepsTeamsApart(t *testing.T) {
 		if _, err := db.Exec(ctx, statement); err == nil {
 			t.Errorf("%s went through", statement)
 		}
+	}
+}
+
+// What is asked alone in the transaction of a team is there when the answer is, gives its connection back however it
+// ends, and leaves no team on it.
+func TestAStatementOfATeamIsATransaction(t *testing.T) {
+	config, err := pgxpool.ParseConfig(enginetest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	db, team := teamPool{pool}, uuid.New()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a connection that is not given back would be waited for
+	defer cancel()
+	bound := InTeam(ctx, team)
+	if _, err := db.Exec(ctx, "insert into teams (id, name) values ($1, 'one')", team); err != nil {
+		t.Fatal(err)
+	}
+	const insert = "insert into workflows (team_id, name, title) values ($1, $2, 'x') returning name"
+	for i, ask := range []func(name string) error{
+		func(name string) error { _, err := db.Exec(bound, insert, team, name); return err },
+		func(name string) error { return db.QueryRow(bound, insert, team, name).Scan(&name) },
+		func(name string) error {
+			rows, err := db.Query(bound, insert, team, name)
+			if err != nil {
+				return err
+			}
+			_, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		},
+		func(name string) error { // read to no end
+			rows, err := db.Query(bound, insert, team, name)
+			if err != nil {
+				return err
+			}
+			rows.Close()
+			return rows.Err()
+		},
+	} {
+		name := "w" + strconv.Itoa(i)
+		if err := ask(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := ask(name); err == nil {
+			t.Errorf("%s was taken twice", name)
+		}
+		var here int
+		var me, owner string
+		if err := db.QueryRow(ctx, "select count(*), current_user, session_user from workflows where name = $1", name).Scan(&here, &me, &owner); err != nil {
+			t.Fatal(err)
+		}
+		if here != 1 || me != owner {
+			t.Errorf("%s: %d rows; asked by %s of %s", name, here, me, owner)
+		}
+	}
+	var none string
+	if err := db.QueryRow(bound, "select name from workflows where name = 'nobody'").Scan(&none); !errors.Is(err, pgx.ErrNoRows) {
+		t.Errorf("nothing is found as %v", err)
+	}
+	if err := db.QueryRow(bound, "select 1/0").Scan(new(int)); err == nil {
+		t.Error("a statement that fails went well")
+	}
+	if _, err := db.Query(bound, "select nothing from nowhere"); err == nil {
+		t.Error("a statement that cannot be read went well")
+	}
+	if err := pool.Ping(ctx); err != nil {
+		t.Error(err)
 	}
 }
 

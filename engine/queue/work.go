@@ -7,19 +7,18 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/queries"
 )
 
 // Works is the table of attempts that somebody else than the owner of their execution makes.
 type Works struct {
-	pool *pgxpool.Pool
+	pool queries.Pool
 	q    *queries.Queries
 }
 
 // NewWorks makes a view of it.
-func NewWorks(pool *pgxpool.Pool) *Works { return &Works{pool: pool, q: queries.New(pool)} }
+func NewWorks(pool queries.Pool) *Works { return &Works{pool: pool, q: queries.New(pool)} }
 
 // Fit is what a worker may be given. Team is that of a remote worker; Teams, Workflows and Queues empty are all. Execution and Lease are
 // set to chain the next attempt of an execution under the lease that a worker holds.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"weftline/engine/seal"
+	"weftline/queries"
 )
 
 // sealedTable is a table whose column may hold boxes; key are an id and a number. update takes (id, number, new
@@ -35,7 +35,7 @@ var sealedTables = []sealedTable{
 
 // Reseal seals with the first key of the ring what others of its keys have sealed, and answers how many rows
 // that were. It may run beside servers that know all keys of the ring.
-func Reseal(ctx context.Context, pool *pgxpool.Pool, keys *seal.Ring) (changed int, err error) {
+func Reseal(ctx context.Context, pool queries.Pool, keys *seal.Ring) (changed int, err error) {
 	for _, table := range sealedTables {
 		for {
 			n, err := table.reseal(ctx, pool, keys)
@@ -58,7 +58,7 @@ type sealedRow struct {
 	Value []byte
 }
 
-func (t sealedTable) reseal(ctx context.Context, pool *pgxpool.Pool, keys *seal.Ring) (int, error) {
+func (t sealedTable) reseal(ctx context.Context, pool queries.Pool, keys *seal.Ring) (int, error) {
 	rows, err := stale(ctx, pool, t.name, t.key, t.column, t.page, keys)
 	if err != nil {
 		return 0, err
@@ -75,7 +75,7 @@ func (t sealedTable) reseal(ctx context.Context, pool *pgxpool.Pool, keys *seal.
 }
 
 // stale reads a page of rows that are sealed with another key than the current one.
-func stale(ctx context.Context, pool *pgxpool.Pool, table, key, column string, page int, keys *seal.Ring) ([]sealedRow, error) {
+func stale(ctx context.Context, pool queries.Pool, table, key, column string, page int, keys *seal.Ring) ([]sealedRow, error) {
 	mark := seal.Mark()
 	rows, err := pool.Query(ctx, fmt.Sprintf(`select %s, %s from %s where substr(%s, 1, %d) = $1 and encode(substr(%s, %d, 4), 'hex') <> $2 limit %d`,
 		key, column, table, column, len(mark), column, len(mark)+1, page), mark, keys.Current())
@@ -94,7 +94,7 @@ func resealed(keys *seal.Ring, place string, stored []byte) ([]byte, error) {
 }
 
 // resealKept does so with kept events, which are bound to their team.
-func resealKept(ctx context.Context, pool *pgxpool.Pool, keys *seal.Ring) (changed int, err error) {
+func resealKept(ctx context.Context, pool queries.Pool, keys *seal.Ring) (changed int, err error) {
 	for {
 		rows, err := stale(ctx, pool, "kept_events", "team_id, 0::bigint", "signal", resealPage, keys)
 		if err != nil || len(rows) == 0 {

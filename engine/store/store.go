@@ -21,6 +21,7 @@ import (
 // Store writes and reads executions. It is safe for use by many goroutines.
 type Store struct {
 	pool       *pgxpool.Pool
+	asked      queries.Pool // the same, for what may be done for somebody who asks
 	q          *queries.Queries
 	log        *slog.Logger
 	partitions int
@@ -43,11 +44,15 @@ type Options struct {
 	Committers int
 	Keys       *seal.Ring // empty = nothing is sealed, and what must be cannot be stored
 	Log        *slog.Logger
+	Asked      queries.Pool // the pool as whoever asks sees it; nil = as it is
 }
 
 // Open checks the partition count against the database's and starts the committers.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
-	s := &Store{pool: pool, q: queries.New(pool), log: options.Log, partitions: options.Partitions, keys: options.Keys, fired: &firedTimers{}, recent: newRecent(recentBytes), Clock: newClock()}
+	if options.Asked == nil {
+		options.Asked = pool
+	}
+	s := &Store{pool: pool, asked: options.Asked, q: queries.New(options.Asked), log: options.Log, partitions: options.Partitions, keys: options.Keys, fired: &firedTimers{}, recent: newRecent(recentBytes), Clock: newClock()}
 	s.Library = newLibrary(s.q)
 	if err := s.agreeOnPartitions(ctx); err != nil {
 		return nil, err
@@ -113,7 +118,7 @@ func (s *Store) Partition(id uuid.UUID) int16 {
 
 // Tx runs f in one transaction.
 func (s *Store) Tx(ctx context.Context, f func(tx pgx.Tx, q *queries.Queries) error) error {
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f(tx, s.q.WithTx(tx)) })
+	return pgx.BeginFunc(ctx, s.asked, func(tx pgx.Tx) error { return f(tx, s.q.WithTx(tx)) })
 }
 
 // in is the same store reading within a transaction: a second connection taken while holding one could
