@@ -167,7 +167,8 @@ func (s *scheduler) fireBuffered(ctx context.Context) (bool, error) {
 	})
 }
 
-// fire takes one schedule and decides. A schedule at fault is put off, so that it stops no other.
+// fire takes one schedule and decides. A schedule at fault is put off, so that it stops no other; that the database
+// broke off meanwhile is no fault of it.
 func (s *scheduler) fire(ctx context.Context, take func(*queries.Queries, context.Context) (queries.Schedule, error), decide func(*ticking, context.Context) error) (did bool, err error) {
 	var taken uuid.UUID
 	err = s.one(ctx, func(tx pgx.Tx, q *queries.Queries) (*ticking, error) {
@@ -185,7 +186,7 @@ func (s *scheduler) fire(ctx context.Context, take func(*queries.Queries, contex
 		}
 		return t, decide(t, ctx)
 	})
-	if err == nil || taken == uuid.Nil || ctx.Err() != nil {
+	if err == nil || taken == uuid.Nil || ctx.Err() != nil || IsOutage(err) {
 		return taken != uuid.Nil, err
 	}
 	return true, errors.Join(fmt.Errorf("decide about schedule %s: %w", taken, err), s.q.PostponeSchedule(ctx, taken))
