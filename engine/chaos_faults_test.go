@@ -18,6 +18,9 @@ type fault struct {
 // longer is a time after which a lease that nobody renewed is over.
 const longer = 12 * time.Second
 
+// aftermath is for how long after a fault something may still follow from it: a lease, and until it is noticed.
+const aftermath = 3 * longer
+
 // holeFor is how long a network is silent.
 const holeFor = 3 * time.Second
 
@@ -27,14 +30,18 @@ var chaosFaults = []fault{
 	{"a region killed", time.Second, (*chaos).killRegion},
 	{"rolled", 0, func(c *chaos, m *member) { m.end(syscall.SIGTERM); c.launch(m) }},
 	{"frozen past its lease", longer, func(c *chaos, m *member) {
-		c.watchOver(m)
+		worker := c.watchOver(m)
 		m.send(syscall.SIGSTOP)
+		l := c.losing(worker)
 		time.Sleep(longer)
+		c.returns(l)
 		m.send(syscall.SIGCONT)
 	}},
 	{"heartbeats lost", longer, func(c *chaos, m *member) {
+		l := c.losing(c.watchOver(m))
 		m.wire.Lose("update workers m set heartbeat_at")
 		time.Sleep(longer)
+		c.returns(l)
 		m.wire.Lose("")
 	}},
 	{"all connections cut", 0, func(c *chaos, m *member) { m.wire.Cut() }},
@@ -54,13 +61,13 @@ var chaosFaults = []fault{
 		m.end, m.send = c.world.launch(few)
 	}},
 	{"PostgreSQL stopped", time.Second, func(c *chaos, _ *member) {
-		defer c.figures.down()()
+		defer c.down()()
 		c.own.Stop()
 		time.Sleep(time.Duration(c.dice.IntN(1000)) * time.Millisecond)
 		c.own.Start()
 	}},
 	{"disk full", 2 * time.Second, func(c *chaos, _ *member) {
-		defer c.figures.down()()
+		defer c.down()()
 		c.own.Fill()
 		time.Sleep(2 * time.Second)
 		c.own.Empty()
@@ -99,7 +106,9 @@ func (c *chaos) drawn(n int) (row []fault) {
 // befall lets a fault happen, and lets work go on for a moment.
 func (c *chaos) befall(f fault) {
 	c.figures.count(f.name)
+	from := time.Now()
 	f.do(c, c.replicas[c.dice.IntN(len(c.replicas))])
+	c.figures.faults = append(c.figures.faults, [2]time.Time{from, time.Now().Add(aftermath)})
 	time.Sleep(time.Duration(c.dice.IntN(400)) * time.Millisecond)
 }
 
@@ -112,7 +121,7 @@ func (m *member) hole(dig func(bool)) {
 
 func (c *chaos) kill(members ...*member) {
 	for _, m := range members {
-		c.watchOver(m)
+		c.losing(c.watchOver(m))
 		m.end(syscall.SIGKILL)
 	}
 }
