@@ -93,6 +93,7 @@ func (w *world) settled(id uuid.UUID) {
 	})
 }
 
+// Nobody is there to take what waits; its place in line is shown all the same.
 func TestTheLineIsShown(t *testing.T) {
 	w := newWorld(t)
 	w.publish("chain", chain(1))
@@ -104,7 +105,7 @@ func TestTheLineIsShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(detail.Waits) != 1 || detail.Waits[0].Kind != "queue" || detail.Waits[0].Position != expected {
+		if len(detail.Waits) != 1 || detail.Waits[0].Kind != "unserved" || detail.Waits[0].Position != expected {
 			t.Errorf("waits %+v, expected place %d", detail.Waits, expected)
 		}
 	}

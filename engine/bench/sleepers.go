@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -95,9 +94,9 @@ func (m *measurement) rest(ctx context.Context) (rest Rest, err error) {
 
 // tableReads counts sequential scans of large tables so far, and blocks of them that were looked at.
 func tableReads(ctx context.Context, conn *pgx.Conn) (scans, blocks int64, err error) {
-	err = conn.QueryRow(ctx, fmt.Sprintf(`select coalesce(sum(t.seq_scan), 0)::bigint,
+	err = conn.QueryRow(ctx, `select coalesce(sum(t.seq_scan), 0)::bigint,
 			coalesce(sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read + idx_blks_hit, 0)), 0)::bigint
-		from pg_stat_user_tables t join pg_statio_user_tables using (relid) where t.n_live_tup >= %d`, large)).Scan(&scans, &blocks)
+		from pg_stat_user_tables t join pg_statio_user_tables using (relid) where t.n_live_tup >= $1`, large).Scan(&scans, &blocks)
 	return scans, blocks, err
 }
 
