@@ -88,7 +88,7 @@ func TestALongChainDelaysSomethingCriticalByTheStepItIsAt(t *testing.T) {
 func (w *world) settled(id uuid.UUID) {
 	w.eventually("the claim", func() bool {
 		var n int
-		w.row("select count(*) from ready where execution_id = $1 and owner is null and clock_timestamp() < since + interval '200 ms'", id, &n)
+		w.row("select count(*) from ready where execution_id = $1 and owner is null and clock_timestamp() < since + interval '1 second'", id, &n)
 		return n == 0
 	})
 }

@@ -2,10 +2,8 @@
 // toolbar's tooltips and the key sheet are all made from this one table.
 
 import { arrange, type Arrangement } from './arrange';
-import { duplicate, paste } from './clipboard';
 import { move, remove, tidy, toggleClosed } from './commands';
 import type { Designer } from './designer';
-import { addFromFile, download } from './files';
 import { shown } from './key-words';
 
 export interface Action {
@@ -41,7 +39,7 @@ function pan(dx: number, dy: number): (d: Designer) => void {
 /** The browser may keep the clipboard to itself; the key always works. */
 async function pasteFromClipboard(d: Designer): Promise<void> {
   try {
-    d.session.run(paste(await navigator.clipboard.readText()));
+    await d.paste(await navigator.clipboard.readText());
     d.followFocus();
   } catch {
     d.session.refuse(`The browser does not let the clipboard be read from here: press ${shown('Ctrl+V')} on the canvas`);
@@ -85,7 +83,7 @@ export const actions: readonly Action[] = [
   { id: 'open', title: 'Go to the form', keys: ['Enter'], where: 'canvas', ofActivity: true, run: (d) => d.openForm() },
   { id: 'rename', title: 'Change the name', keys: ['F2'], where: 'canvas', ofActivity: true, edits: true, run: (d) => d.openForm('name') },
   { id: 'rename-id', title: 'Change the id, everywhere', keys: ['Shift+F2'], where: 'canvas', ofActivity: true, edits: true, run: (d) => d.openForm('id') },
-  { id: 'duplicate', title: 'Duplicate', keys: ['Ctrl+D'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d) => d.session.run(duplicate(d.session.selection))) },
+  { id: 'duplicate', title: 'Duplicate', keys: ['Ctrl+D'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d) => void d.duplicate()) },
   { id: 'select-all', title: 'Select everything', keys: ['Ctrl+A'], where: 'canvas', run: (d) => d.session.select(d.session.graph.nodes.map((n) => n.key)) },
   { id: 'left', title: 'Move left', keys: ['Alt+ArrowLeft'], where: 'canvas', ofActivity: true, edits: true, run: nudge(-1, 0) },
   { id: 'right', title: 'Move right', keys: ['Alt+ArrowRight'], where: 'canvas', ofActivity: true, edits: true, run: nudge(1, 0) },
@@ -129,8 +127,8 @@ export const actions: readonly Action[] = [
   { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', ofActivity: true, run: onNode((d) => d.copySelection(false)) },
   { id: 'cut', title: 'Cut the selection as YAML', keys: ['Ctrl+X'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d) => d.copySelection(true)) },
   { id: 'paste', title: 'Paste activities from YAML', keys: ['Ctrl+V'], where: 'canvas', edits: true, run: (d) => void pasteFromClipboard(d) },
-  { id: 'download', title: 'Download as a YAML file', where: 'anywhere', run: (d) => download(d.session.text, d.name) },
-  { id: 'from-file', title: 'Add activities from a YAML file', where: 'anywhere', edits: true, run: (d) => addFromFile(d) },
+  { id: 'download', title: 'Download as a YAML file', where: 'anywhere', run: (d) => void import('./files').then(({ download }) => download(d.session.text, d.name)) },
+  { id: 'from-file', title: 'Add activities from a YAML file', where: 'anywhere', edits: true, run: (d) => void import('./files').then(({ addFromFile }) => addFromFile(d)) },
   { id: 'commands', title: 'All commands', keys: ['Ctrl+K'], where: 'anywhere', run: (d) => d.openCommands() },
   { id: 'keys', title: 'Keys', keys: ['?'], where: 'canvas', run: (d) => d.openKeys() },
 ];

@@ -8,12 +8,11 @@ import { closed, isRecord, type GraphNode, type Path } from '../graph/model';
 import type { GraphView } from '../graph/view';
 import { actionFor } from './actions';
 import { Authoring } from './authoring';
-import { copyText, paste } from './clipboard';
+import { copyText } from './clipboard';
 import type { CodePane } from './code';
 import { remove } from './commands';
 import { Draft } from './draft';
 import { changeBetween, placeOf } from './edit';
-import { takeDropped } from './files';
 import { Form } from './form';
 import { furnish, type Parts } from './frame';
 import { merge } from './merge';
@@ -25,7 +24,6 @@ import { codePlaces, type CodePlace, type Regions } from './regions';
 import { Autosave, type Conflict } from './save';
 import { Server, type Checked } from './server';
 import { Session } from './session';
-import { openCommands, openKeys, openMenu } from './sheet';
 import { Speaker } from './speak';
 import { starterText } from './starter';
 import type { TestPanel } from './test-panel';
@@ -126,7 +124,8 @@ export class Designer {
     document.addEventListener('cut', (e) => this.onCopy(e, true), { signal });
     document.addEventListener('paste', (e) => this.onPaste(e), { signal });
     document.addEventListener('click', (e) => this.onLink(e), { signal });
-    takeDropped(this, this.parts.canvas, signal);
+    this.parts.canvas.addEventListener('dragover', (e) => holdsFiles(e) && e.preventDefault(), { signal });
+    this.parts.canvas.addEventListener('drop', (e) => this.onDrop(e), { signal });
     addEventListener('beforeunload', (e) => {
       if (this.save.dirty && !this.page.readonly) e.preventDefault();
     }, { signal });
@@ -181,24 +180,36 @@ export class Designer {
     (await import('./move-out')).moveOut(this.session, this.name, () => this.view.focus());
   }
 
+  /** Adds the activities of a text; false when it holds none. */
+  async paste(text: string): Promise<boolean> {
+    const { paste } = await import('./paste');
+    return this.session.run(paste(text));
+  }
+
+  async duplicate(): Promise<void> {
+    const { duplicate } = await import('./paste');
+    this.session.run(duplicate(this.session.selection));
+  }
+
   /** Previews begin with the first field that gets the keyboard. */
   private preview(first: EventTarget | null): void {
     void import('./preview').then(({ Preview }) => new Preview(this.session, this.server, this.pins, this.form.element).look(first));
   }
 
   openCommands(): void {
-    openCommands(this);
+    void import('./sheet').then(({ openCommands }) => openCommands(this));
   }
 
   /** The menu of an activity, or of the canvas. */
   openMenu(key: string | null, at?: { x: number; y: number }): void {
     if (key !== null) this.session.select(this.session.selection.includes(key) ? this.session.selection : [key]);
     const box = key === null ? undefined : this.view.layout.boxes.get(key);
-    openMenu(this, key !== null, at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y })));
+    const place = at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y }));
+    void import('./sheet').then(({ openMenu }) => openMenu(this, key !== null, place));
   }
 
   openKeys(): void {
-    openKeys(this);
+    void import('./sheet').then(({ openKeys }) => openKeys(this));
   }
 
   toggleOutline(): void {
@@ -430,10 +441,17 @@ export class Designer {
     else this.session.say(keys.length === 1 ? `Copied ${keys[0]}` : `Copied ${keys.length} activities`);
   }
 
+  private onDrop(event: DragEvent): void {
+    if (!holdsFiles(event)) return;
+    event.preventDefault();
+    const files = event.dataTransfer!.files; // gone after this event
+    void import('./files').then(({ addFrom }) => addFrom(this, files));
+  }
+
   private onPaste(event: ClipboardEvent): void {
     if (!this.onCanvas(document.activeElement)) return;
     event.preventDefault();
-    if (this.session.run(paste(event.clipboardData?.getData('text/plain') ?? ''))) this.view.focus(this.session.selection.at(-1) ?? null);
+    void this.paste(event.clipboardData?.getData('text/plain') ?? '').then((pasted) => pasted && this.view.focus(this.session.selection.at(-1) ?? null));
   }
 }
 
@@ -443,4 +461,9 @@ function remember(place: CodePlace): void {
   } catch {
     // Without storage the place is not remembered.
   }
+}
+
+/** Anything else that is dragged is left to others. */
+function holdsFiles(event: DragEvent): boolean {
+  return event.dataTransfer?.types.includes('Files') ?? false;
 }

@@ -4,7 +4,8 @@ import test from 'node:test';
 import { graphFromText, parseText } from '../graph/from-text';
 import { closed } from '../graph/model';
 import { arrange } from './arrange';
-import { copyText, duplicate, paste } from './clipboard';
+import { copyText } from './clipboard';
+import { duplicate, paste } from './paste';
 import {
   addActivity, addNote, changeType, connect, disconnect, insertOnEdge, move, moveNote, refusals, removeNote, remove, rename, run, setField, tidy, toggleClosed, writeNote, type Command,
 } from './commands';

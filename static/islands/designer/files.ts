@@ -1,7 +1,6 @@
-// The workflow's text as a file, and activities out of one: chosen, or dropped onto the canvas.
+// The workflow's text as a file, and activities out of one: chosen, or dropped onto the canvas. Loaded when first used.
 
 import { el } from '../graph/dom';
-import { paste } from './clipboard';
 import type { Designer } from './designer';
 
 const longest = 1 << 20; // bytes: no definition is longer
@@ -20,20 +19,10 @@ export function addFromFile(d: Designer): void {
   chooser.click();
 }
 
-/** Takes files that are dropped; anything else that is dragged is left to others. */
-export function takeDropped(d: Designer, canvas: HTMLElement, signal: AbortSignal): void {
-  const holdsFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
-  canvas.addEventListener('dragover', (event) => holdsFiles(event) && event.preventDefault(), { signal });
-  canvas.addEventListener('drop', (event) => {
-    if (!holdsFiles(event)) return;
-    event.preventDefault();
-    void addFrom(d, event.dataTransfer!.files);
-  }, { signal });
-}
-
-async function addFrom(d: Designer, files: FileList | null): Promise<void> {
+/** Adds the activities in a file that was chosen or dropped. */
+export async function addFrom(d: Designer, files: FileList | null): Promise<void> {
   if (files?.length !== 1) return void d.session.refuse('One file at a time');
   const file = files[0]!;
   if (file.size > longest) return void d.session.refuse(`${file.name} is longer than any workflow`);
-  if (d.session.run(paste(await file.text()))) d.followFocus();
+  if (await d.paste(await file.text())) d.followFocus();
 }

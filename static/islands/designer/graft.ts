@@ -6,24 +6,7 @@ import { nodeAt, type ParsedText } from '../graph/from-text';
 import { applyChange, type Edit } from './edit';
 import { renamedIn } from './references';
 import { shiftBehind } from './reparse';
-
-/** A list item to be written elsewhere. */
-export interface Taken {
-  node: Node;
-  /** Its text after the dash. */
-  text: string;
-  /** Where its text ended, what follows it not counted. */
-  end: number;
-  /** How the text was changed: in order of place, each counting in the old text. */
-  edits: readonly Edit[];
-}
-
-/** Takes a list item out of a text, changed by edits that are in order of place and do not overlap. */
-export function take(text: string, node: Node, end: number, edits: readonly Edit[]): Taken {
-  const from = node.range![0];
-  const counted = edits.map((e) => ({ ...e, from: e.from - from, to: e.to - from })).reverse();
-  return { node, end, edits, text: applyChange(text.slice(from, end), counted) };
-}
+import { editsWithin, firstAfter, type Taken } from './taken';
 
 const list = ['spec', 'activities'];
 
@@ -70,25 +53,6 @@ function newValues(item: Taken, names: ReadonlyMap<string, string>): Map<Scalar,
     },
   });
   return known ? values : null;
-}
-
-/** Of edits in order of place, those that lie within a range. */
-export function editsWithin(edits: readonly Edit[], [from, to]: readonly [number, number, ...unknown[]]): readonly Edit[] {
-  const first = firstAfter(edits, from - 1);
-  let behind = first;
-  while (behind < edits.length && edits[behind]!.to <= to) behind++;
-  return edits.slice(first, behind);
-}
-
-/** The index of the first edit that begins behind an offset. */
-function firstAfter(edits: readonly Edit[], offset: number): number {
-  let [low, high] = [0, edits.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (edits[middle]!.from <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Moves an item's nodes to where its text stands now; what reached behind it ends with its line. */

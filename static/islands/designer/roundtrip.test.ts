@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import test from 'node:test';
 import { graphFrom, graphFromText, parseText } from '../graph/from-text';
 import type { GraphNode } from '../graph/model';
-import { copyText, duplicate, paste } from './clipboard';
+import { copyText } from './clipboard';
+import { duplicate, paste } from './paste';
 import {
   addActivity, addNote, changeType, connect, disconnect, insertOnEdge, move, moveNote, remove, removeNote, rename, run, setField, tidy, toggleClosed, writeNote, type Command,
 } from './commands';
