@@ -157,6 +157,9 @@ test("an edge that would close a cycle is refused, with the reason", async ({ pa
   await expect(page.locator(".ds-explain")).toContainText("would close a cycle");
   await page.mouse.up();
   await expect(page.locator(".gv-edge")).toHaveCount(1);
+  await expect(page.locator(".ds-explain")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".ds-explain")).toBeHidden();
 });
 
 test("undo takes back canvas, form and text in one line, to the last byte", async ({ page }) => {

@@ -19,6 +19,7 @@ export class Authoring implements EditHooks {
   /** Who shows the menu of an activity, or of the canvas. */
   onMenu: (key: string | null, at: Point) => void = () => undefined;
   private readonly bubble = el('div', { class: 'ds-explain', 'aria-hidden': 'true', hidden: true });
+  private readonly stop = new AbortController();
   private spoken: string | null = null;
   readonly notes: NoteHooks = {
     write: (index, text) => void this.session.run(writeNote(index, text)),
@@ -30,6 +31,8 @@ export class Authoring implements EditHooks {
 
   constructor(private readonly session: Session) {
     document.body.append(this.bubble);
+    // What was refused is over with whatever is done next, wherever.
+    for (const next of ['pointerdown', 'keydown', 'wheel']) window.addEventListener(next, () => this.hush(), { signal: this.stop.signal, capture: true, passive: true });
   }
 
   menu(key: string | null, at: Point): void {
@@ -74,6 +77,11 @@ export class Authoring implements EditHooks {
     this.bubble.style.transform = `translate(${at.x + 14}px, ${at.y + 14}px)`;
     if (reason !== null && reason !== this.spoken) this.session.say(reason);
     this.spoken = reason;
+  }
+
+  private hush(): void {
+    this.bubble.hidden = true;
+    this.spoken = null;
   }
 
   /** A: append to the active activity at its first free port, or add the first one. */
@@ -249,6 +257,7 @@ export class Authoring implements EditHooks {
 
   destroy(): void {
     closePicker();
+    this.stop.abort();
     this.bubble.remove();
   }
 }
