@@ -14,6 +14,9 @@ import { freshTimes, ownZone } from './times';
 htmx.config.allowEval = false;
 htmx.config.includeIndicatorStyles = false;
 htmx.config.historyCacheSize = 0;
+// Not the style: scripts and whoever resizes a field write it through the object model; copied as an attribute it is
+// refused by the policy.
+htmx.config.attributesToSettle = ['class', 'width', 'height'];
 
 guardSession();
 themeToggle();
