@@ -71,8 +71,15 @@ func (p *Pages) makeSchedule(c *fiber.Ctx) error {
 	if form.Edit(what.schema, typed) {
 		return p.showScheduleForm(c, what.schema, typed, schedulesview.Form{}, problems)
 	}
+	preview := typed.Get(schedulesview.PreviewField) != ""
+	if strings.TrimSpace(typed.Get(schedulesview.TimeField)) == "" {
+		if !preview { // an answer to a look is put in place, which a refusal is not
+			c.Status(fiber.StatusUnprocessableEntity)
+		}
+		return p.showScheduleForm(c, what.schema, typed, schedulesview.Form{NoTime: true}, problems)
+	}
 	request := scheduleTyped(typed)
-	if typed.Get(schedulesview.PreviewField) != "" {
+	if preview {
 		return p.previewSchedule(c, what.schema, typed, request)
 	}
 	input, wrong := form.Parse(what.schema, typed)

@@ -3,7 +3,9 @@ package flow
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -118,7 +120,49 @@ func eachProperty(at string, properties []string, format, hint string) []Problem
 
 var english = message.NewPrinter(language.English)
 
-func say(k jsonschema.ErrorKind) string { return k.LocalizedString(english) }
+// say puts limits in the words of who fills in a form; the rest is said as the library does.
+func say(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Minimum:
+		return "At least " + number(k.Want)
+	case *kind.Maximum:
+		return "At most " + number(k.Want)
+	case *kind.ExclusiveMinimum:
+		return "More than " + number(k.Want)
+	case *kind.ExclusiveMaximum:
+		return "Less than " + number(k.Want)
+	case *kind.MultipleOf:
+		return "A multiple of " + number(k.Want)
+	case *kind.MinLength:
+		return "At least " + counted(k.Want, "character")
+	case *kind.MaxLength:
+		return "At most " + counted(k.Want, "character")
+	case *kind.MinItems:
+		return "At least " + counted(k.Want, "item")
+	case *kind.MaxItems:
+		return "At most " + counted(k.Want, "item")
+	}
+	return k.LocalizedString(english)
+}
+
+// number groups thousands and is exact for whole numbers of any size.
+func number(n *big.Rat) string {
+	if n.IsInt() && n.Num().IsInt64() {
+		return english.Sprintf("%d", n.Num().Int64())
+	}
+	if n.IsInt() {
+		return n.Num().String()
+	}
+	value, _ := n.Float64()
+	return strconv.FormatFloat(value, 'g', -1, 64)
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return english.Sprintf("%d %s", n, what)
+}
 
 func jsonPointer(steps []string) string {
 	var out strings.Builder

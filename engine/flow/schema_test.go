@@ -69,6 +69,25 @@ func TestSchemaNamesEveryBadPlace(t *testing.T) {
 	}
 }
 
+func TestSchemaSaysLimitsInWords(t *testing.T) {
+	for _, c := range []struct{ schema, value, words string }{
+		{`{"maximum": 5000}`, `9999`, "At most 5,000"},
+		{`{"minimum": 0.5}`, `0.25`, "At least 0.5"},
+		{`{"exclusiveMinimum": 0}`, `0`, "More than 0"},
+		{`{"exclusiveMaximum": 9007199254740993}`, `9007199254740993`, "Less than 9,007,199,254,740,993"},
+		{`{"multipleOf": 5}`, `7`, "A multiple of 5"},
+		{`{"minLength": 1}`, `""`, "At least 1 character"},
+		{`{"maxLength": 2}`, `"abc"`, "At most 2 characters"},
+		{`{"minItems": 2}`, `[1]`, "At least 2 items"},
+		{`{"maxItems": 1}`, `[1, 2]`, "At most 1 item"},
+	} {
+		value, _ := expr.DecodeJSON([]byte(c.value))
+		if _, problems := schemaOf(t, c.schema).Check(value); len(problems) != 1 || problems[0].Message != c.words {
+			t.Errorf("%s: %+v, not %q", c.schema, problems, c.words)
+		}
+	}
+}
+
 func TestSchemaKeepsLargeWholeNumbers(t *testing.T) {
 	schema := schemaOf(t, `{"type": "object", "properties": {"n": {"type": "integer", "maximum": 9007199254740993}}}`)
 	if _, problems := schema.Check(map[string]any{"n": int64(9007199254740993)}); len(problems) > 0 {

@@ -27,6 +27,7 @@ type Form struct {
 	Overlap, CatchUp string
 	Input            form.Form
 	Refused          string
+	NoTime           bool        // sent without saying when
 	Fires            []time.Time // what the preview found
 	Previewed        bool
 	Now              time.Time
@@ -35,12 +36,17 @@ type Form struct {
 // Ways are the ways to say when.
 var Ways = []string{"cron", "every", "at"}
 
-type wayWords struct{ label, field, help, example string }
+type wayWords struct{ label, field, help, example, asked string }
 
 var ways = map[string]wayWords{
-	"cron":  {"By a cron line", "Cron line", "Minute, hour, day of the month, month, weekday.", "30 2 * * *"},
-	"every": {"Every so often", "Every", "A duration such as 15m, 6h or 1d.", "1h"},
-	"at":    {"Once", "At", "A day and a time in the zone below.", "2027-01-31T08:00:00"},
+	"cron":  {"By a cron line", "Cron line", "Minute, hour, day of the month, month, weekday.", "30 2 * * *", "a cron line"},
+	"every": {"Every so often", "Every", "A duration such as 15m, 6h or 1d.", "1h", "a duration"},
+	"at":    {"Once", "At", "A day and a time in the zone below.", "2027-01-31T08:00:00", "a day and a time"},
+}
+
+// sayWhen asks for the time that was left out.
+func (f Form) sayWhen() string {
+	return "Say when: " + f.way().asked + ", such as " + f.way().example
 }
 
 func (f Form) way() wayWords { return ways[f.When] }
