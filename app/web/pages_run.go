@@ -59,6 +59,11 @@ func (p *Pages) showRun(c *fiber.Ctx, what runnable, try runTry) error {
 		Name: name, Version: what.version.Version, Description: what.description, AsJSON: try.asJSON, Refused: try.refused,
 		JSON: try.typed.Get(run.JSONField), Key: try.key, CSRF: ViewOf(c).CSRF, MayRun: May(c, auth.Run),
 	}
+	draft, err := p.Door.Draft(c.UserContext(), ViewOf(c).Who, name)
+	if err != nil && !isRefusal(err, "not_found") {
+		return err
+	}
+	view.Differs = err == nil && draft.Text != what.version.Text
 	if try.asJSON {
 		view.Form.Problems = form.Build(nil, nil, try.problems).Problems
 	} else {

@@ -145,6 +145,10 @@ func TestASchedulesFormMakesIt(t *testing.T) {
 	if _, page := admin.post("/schedules/new", past); !strings.Contains(page, "It would never start") {
 		t.Error("a day that is over is not said to be")
 	}
+	typed.Set("time", " ")
+	if _, page = admin.post("/schedules/new", typed); !strings.Contains(page, "Say when: a cron line, such as 30 2 * * *") || strings.Contains(page, "exactly one of") {
+		t.Error("a form without a time does not ask for it")
+	}
 	typed.Set("time", "0 8 * * 1")
 	if _, page = admin.post("/schedules/new", typed); strings.Count(page, "data-exact") != 5 {
 		t.Errorf("%d next times are shown", strings.Count(page, "data-exact"))
@@ -179,4 +183,17 @@ func TestAnAddressThatLeadsNowhereIsAPage(t *testing.T) {
 		t.Errorf("it answers %d", status)
 	}
 	holds(t, page, "there is nothing at /nothing/here", `rel="stylesheet"`, "It may have been renamed", "Request <code")
+}
+
+// Who runs with a changed draft is told that it is not what runs.
+func TestTheRunPageSaysThatTheDraftDiffers(t *testing.T) {
+	_, base := newRealServer(t)
+	admin := caller{t, base, adminToken}
+	publishHello(admin)
+	if page := admin.page("/workflows/hello/run"); strings.Contains(page, "The draft differs") {
+		t.Error("a draft as it was published is said to differ")
+	}
+	admin.must(200, "PUT", "/workflows/hello/draft", hello+"# more to come\n", "If-Match", "*", "Content-Type", "application/yaml")
+	holds(t, admin.page("/workflows/hello/run"), "Version 1 runs. The draft differs", `href="/workflows/hello/review"`)
+	holds(t, admin.page("/workflows/hello/edit"), "version 1</span></a>")
 }

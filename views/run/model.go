@@ -24,6 +24,7 @@ type View struct {
 	Key         string // idempotency key: one form starts one execution
 	CSRF        string
 	MayRun      bool
+	Differs     bool // the draft is another than what runs
 }
 
 func (v View) needsNothing() bool { return !v.AsJSON && len(v.Form.Fields) == 0 }
