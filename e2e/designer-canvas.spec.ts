@@ -290,3 +290,11 @@ test("what cannot move out says why", async ({ page }) => {
   await page.keyboard.press("e");
   await expect(page.locator(".ds-toast")).toContainText("two does not lead to one");
 });
+
+test("a fitted graph lies clear of the zoom buttons", async ({ page }) => {
+  await openText(page, workflow(Array.from({ length: 12 }, (_, i) => `\n- {id: row_${i}, type: set, outputs: {n: "${i}"}}`).join("")));
+  await page.getByRole("button", { name: "Fit the whole graph" }).click();
+  const tools = (await page.locator(".gv-tools").boundingBox())!;
+  const lowest = (await new DesignerPage(page).card("row_11").boundingBox())!;
+  expect(lowest.y + lowest.height).toBeLessThanOrEqual(tools.y);
+});

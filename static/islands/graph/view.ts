@@ -35,6 +35,8 @@ export interface ViewOptions {
   notes?: NoteHooks;
 }
 
+/** Pixels between the zoom buttons and what is around them. */
+const toolsGap = 12;
 const mapAfter = 150; // ms
 /** Pixels of the screen within which something dropped lands on an edge. */
 const dropReach = 24;
@@ -64,6 +66,7 @@ export class GraphView {
   private readonly views = new Map<string, NodeView>();
   private readonly frames = new Map<string, HTMLElement>();
   private readonly minimap: Minimap | null;
+  private readonly tools = toolbar(this);
   private readonly resized: ResizeObserver;
   private readonly stop = new AbortController();
 
@@ -101,7 +104,7 @@ export class GraphView {
     this.notes = new NoteLayer(this.viewport, options.notes);
     this.world.append(this.notes.element);
     this.minimap = options.minimap === false ? null : new Minimap(this.viewport);
-    host.append(this.stage, toolbar(this), ...(this.minimap ? [this.minimap.element] : []));
+    host.append(this.stage, this.tools, ...(this.minimap ? [this.minimap.element] : []));
     this.gestures = new Gestures(this, this.stop.signal);
     this.stage.addEventListener('keydown', (e) => this.onKey(e), { signal: this.stop.signal });
     this.nodes.addEventListener('focusin', (e) => this.onFocus(e), { signal: this.stop.signal });
@@ -372,6 +375,7 @@ export class GraphView {
 
   private onResize(): void {
     this.viewport.measure();
+    this.viewport.foot = this.tools.offsetHeight === 0 ? 0 : this.tools.offsetHeight + 2 * toolsGap;
     if (this.graph.nodes.length > 0 && (!this.shown || this.viewport.fitted)) this.showFirst();
     this.redraw();
   }

@@ -14,6 +14,8 @@ export class Viewport {
   /** True until a person pans or zooms away from the last fit. */
   fitted = false;
   private measured = { w: 0, h: 0 };
+  /** Pixels at the lower edge that buttons lie over: what is fitted stays clear of them. */
+  foot = 0;
 
   constructor(
     private readonly stage: HTMLElement,
@@ -84,8 +86,8 @@ export class Viewport {
 
   /** Centres a box; in a direction where it has no room, it begins at its edge, or at the entry if that lies further in. */
   private begin(bounds: Box, entry: Box, zoom: number): void {
-    const { w, h } = this.size;
-    if (w === 0 || h === 0) return;
+    const { w, h } = this.room;
+    if (w === 0 || h <= 0) return;
     const pad = this.pad;
     const start = (room: number, from: number, length: number, entryFrom: number, entryLength: number): number => {
       if (length * zoom <= room - 2 * pad) return (room - length * zoom) / 2 - from * zoom;
@@ -99,8 +101,14 @@ export class Viewport {
 
   /** At which a box fills the room there is. */
   private zoomOf(bounds: Box): number {
-    const { w, h } = this.size;
+    const { w, h } = this.room;
     return Math.min((w - 2 * this.pad) / (bounds.w || 1), (h - 2 * this.pad) / (bounds.h || 1));
+  }
+
+  /** Of the stage, what no button lies over. */
+  private get room(): { w: number; h: number } {
+    const { w, h } = this.size;
+    return { w, h: h - clamp(this.foot - this.pad, 0, h / 8) };
   }
 
   /** Free room at each edge; less where there is little. */
