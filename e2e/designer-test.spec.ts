@@ -34,6 +34,7 @@ test("a plan stops where data is missing, and with pinned data lights the path",
   const panel = page.getByRole("region", { name: "Try out" });
   await expect(panel).toContainText("Fill in the input, then plan");
   await expect(panel.locator(".ds-problem")).toHaveCount(0); // nobody has done anything yet
+  await expect(panel.getByRole("button", { name: "Unpin all" })).toBeHidden();
   await panel.getByRole("button", { name: "Plan", exact: true }).click();
   await expect(panel).toContainText("The input is not complete");
   await expect(panel.locator(".field-error")).toHaveText("Fill this in");

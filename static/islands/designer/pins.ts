@@ -6,6 +6,8 @@ import { valueOfBlock } from './values';
 
 export class Pins {
   input = '';
+  /** Told when activities are pinned or no more. */
+  changed: () => void = () => undefined;
   private sensitive = false;
   private mocks: Record<string, string> = {};
 
@@ -28,8 +30,13 @@ export class Pins {
     return this.mocks;
   }
 
+  /** Whether an activity is pinned. */
+  get some(): boolean {
+    return Object.keys(this.mocks).length > 0;
+  }
+
   get empty(): boolean {
-    return this.input === '' && Object.keys(this.mocks).length === 0;
+    return this.input === '' && !this.some;
   }
 
   /** Input and pins as values, or words about what cannot be read. A pin of what is gone waits for it to come back. */
@@ -67,6 +74,7 @@ export class Pins {
   }
 
   private keep(): void {
+    this.changed();
     try {
       localStorage.setItem(this.key, JSON.stringify({ input: this.sensitive ? '' : this.input, mocks: this.mocks }));
     } catch {

@@ -68,7 +68,7 @@ export class RealRun {
       this.body.replaceChildren(el('p', { class: 'ds-problem', role: 'alert' }, tried.refused), actions);
     } else {
       this.body.replaceChildren(...this.words(tried), actions);
-      actions.append(el('button', { type: 'button', class: 'ds-button ds-primary', onclick: () => this.hooks.pin(node.key, pinOf(tried)) }, 'Pin this answer'));
+      actions.append(el('button', { type: 'button', class: tried.error ? 'ds-button' : 'ds-button ds-primary', onclick: () => this.hooks.pin(node.key, pinOf(tried)) }, 'Pin this answer'));
     }
     actions.append(again);
     actions.querySelector('button')?.focus();

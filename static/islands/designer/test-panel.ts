@@ -32,6 +32,7 @@ export class TestPanel {
   private readonly input: TryInput;
   private readonly past = el('select', { id: 'ds-test-past', 'aria-label': 'Past execution to take data from' }, el('option', { value: '' }, 'Take data from a past execution …'));
   private readonly result = el('div', { class: 'ds-test-result', role: 'status' });
+  private readonly unpin = button('Unpin all', () => (this.pins.clear(), void this.run(this.until)));
   private readonly toHere = button('Plan to the selected activity', () => void this.asked(this.session.focus?.key ?? null));
   private readonly real: RealRun;
   private plan: Plan | null = null;
@@ -70,10 +71,12 @@ export class TestPanel {
       el('div', { class: 'ds-test-do' },
         el('div', { class: 'ds-test-ways' },
           el('div', { class: 'ds-way' }, el('h3', {}, 'Plan'), el('p', {}, 'Computes the path and what each activity would be given. Nothing is called, sent or stored.'),
-            el('div', { class: 'ds-notice-actions' }, button('Plan', () => void this.asked(null), 'ds-primary'), this.toHere, button('Unpin all', () => (pins.clear(), void this.run(this.until))))),
+            el('div', { class: 'ds-notice-actions' }, button('Plan', () => void this.asked(null), 'ds-primary'), this.toHere, this.unpin)),
           this.real.element,
           el('button', { type: 'button', class: 'ds-icon ds-test-close', 'aria-label': 'Close', title: 'Close', onclick: () => this.toggle(false) }, '×')),
         this.result));
+    pins.changed = () => void (this.unpin.hidden = !pins.some);
+    pins.changed();
     session.listen({ text: () => this.soon(), selection: () => this.showAside() });
   }
 
