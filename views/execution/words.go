@@ -227,7 +227,7 @@ func port(detail execution.ActivityDetail) string {
 	return ""
 }
 
-// parked says in a node's few words what is waited for; scripts add since when or how long still.
+// parked says in a node's few words what is waited for; scripts add for how long already or still.
 func (b builder) parked(n *NodeState, wait execution.WaitDetail) {
 	since := wait.Since
 	n.Detail = wait.Reason

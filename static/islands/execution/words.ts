@@ -12,10 +12,10 @@ export interface SentState {
   port?: string;
 }
 
-/** "Attempt 2 of 5, next in 8 s", "For a person since 3 min", "Waits, 5 s left". */
+/** "Attempt 2 of 5, next in 8 s", "For a person, for 3 min", "Waits, 5 s left". */
 export function wordsOf(sent: SentState, now: number): string {
   if (sent.until) return `${sent.label}, ${ahead(sent, Date.parse(sent.until) - now)}`;
-  if (sent.since) return `${sent.label} since ${rough(Math.max(0, now - Date.parse(sent.since)))}`;
+  if (sent.since) return `${sent.label}, for ${rough(Math.max(0, now - Date.parse(sent.since)))}`;
   return sent.label;
 }
 
