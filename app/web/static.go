@@ -2,12 +2,13 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io/fs"
 	"mime"
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/gofiber/fiber/v2"
 

@@ -124,7 +124,7 @@ export class Designer {
     document.addEventListener('cut', (e) => this.onCopy(e, true), { signal });
     document.addEventListener('paste', (e) => this.onPaste(e), { signal });
     document.addEventListener('click', (e) => this.onLink(e), { signal });
-    this.parts.canvas.addEventListener('dragover', (e) => holdsFiles(e) && e.preventDefault(), { signal });
+    this.parts.canvas.addEventListener('dragover', (e) => dragged(e) && e.preventDefault(), { signal });
     this.parts.canvas.addEventListener('drop', (e) => this.onDrop(e), { signal });
     addEventListener('beforeunload', (e) => {
       if (this.save.dirty && !this.page.readonly) e.preventDefault();
@@ -182,13 +182,11 @@ export class Designer {
 
   /** Adds the activities of a text; false when it holds none. */
   async paste(text: string): Promise<boolean> {
-    const { paste } = await import('./paste');
-    return this.session.run(paste(text));
+    return this.session.run((await pasting()).paste(text));
   }
 
   async duplicate(): Promise<void> {
-    const { duplicate } = await import('./paste');
-    this.session.run(duplicate(this.session.selection));
+    this.session.run((await pasting()).duplicate(this.session.selection));
   }
 
   /** Previews begin with the first field that gets the keyboard. */
@@ -197,7 +195,7 @@ export class Designer {
   }
 
   openCommands(): void {
-    void import('./sheet').then(({ openCommands }) => openCommands(this));
+    void sheet().then((s) => s.openCommands(this));
   }
 
   /** The menu of an activity, or of the canvas. */
@@ -205,11 +203,11 @@ export class Designer {
     if (key !== null) this.session.select(this.session.selection.includes(key) ? this.session.selection : [key]);
     const box = key === null ? undefined : this.view.layout.boxes.get(key);
     const place = at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y }));
-    void import('./sheet').then(({ openMenu }) => openMenu(this, key !== null, place));
+    void sheet().then((s) => s.openMenu(this, key !== null, place));
   }
 
   openKeys(): void {
-    void import('./sheet').then(({ openKeys }) => openKeys(this));
+    void sheet().then((s) => s.openKeys(this));
   }
 
   toggleOutline(): void {
@@ -438,20 +436,20 @@ export class Designer {
 
   private copied(keys: readonly string[], cut: boolean): void {
     if (cut) this.session.run(remove(keys));
-    else this.session.say(keys.length === 1 ? `Copied ${keys[0]}` : `Copied ${keys.length} activities`);
+    else this.session.say(`Copied ${keys.length > 1 ? keys.length : keys[0]}`);
   }
 
   private onDrop(event: DragEvent): void {
-    if (!holdsFiles(event)) return;
+    const files = dragged(event); // gone after this event
+    if (!files) return;
     event.preventDefault();
-    const files = event.dataTransfer!.files; // gone after this event
     void import('./files').then(({ addFrom }) => addFrom(this, files));
   }
 
   private onPaste(event: ClipboardEvent): void {
     if (!this.onCanvas(document.activeElement)) return;
     event.preventDefault();
-    void this.paste(event.clipboardData?.getData('text/plain') ?? '').then((pasted) => pasted && this.view.focus(this.session.selection.at(-1) ?? null));
+    void this.paste(event.clipboardData?.getData('text/plain') ?? '').then((pasted) => pasted && this.followFocus());
   }
 }
 
@@ -463,7 +461,11 @@ function remember(place: CodePlace): void {
   }
 }
 
-/** Anything else that is dragged is left to others. */
-function holdsFiles(event: DragEvent): boolean {
-  return event.dataTransfer?.types.includes('Files') ?? false;
+// What is not needed at once is loaded when it is.
+const sheet = () => import('./sheet');
+const pasting = () => import('./paste');
+
+/** The files that are dragged, no names yet until they are dropped; anything else is left to others. */
+function dragged(event: DragEvent): FileList | null {
+  return event.dataTransfer?.types.includes('Files') ? event.dataTransfer.files : null;
 }
