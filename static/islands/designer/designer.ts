@@ -177,16 +177,16 @@ export class Designer {
 
   /** Moves the selection into a workflow of its own. */
   async moveOut(): Promise<void> {
-    (await import('./move-out')).moveOut(this.session, this.name, () => this.view.focus());
+    (await seldom()).moveOut(this.session, this.name, () => this.view.focus());
   }
 
   /** Adds the activities of a text; false when it holds none. */
   async paste(text: string): Promise<boolean> {
-    return this.session.run((await pasting()).paste(text));
+    return this.session.run((await seldom()).paste(text));
   }
 
   async duplicate(): Promise<void> {
-    this.session.run((await pasting()).duplicate(this.session.selection));
+    this.session.run((await seldom()).duplicate(this.session.selection));
   }
 
   /** Previews begin with the first field that gets the keyboard. */
@@ -195,7 +195,7 @@ export class Designer {
   }
 
   openCommands(): void {
-    void sheet().then((s) => s.openCommands(this));
+    void seldom().then((s) => s.openCommands(this));
   }
 
   /** The menu of an activity, or of the canvas. */
@@ -203,11 +203,11 @@ export class Designer {
     if (key !== null) this.session.select(this.session.selection.includes(key) ? this.session.selection : [key]);
     const box = key === null ? undefined : this.view.layout.boxes.get(key);
     const place = at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y }));
-    void sheet().then((s) => s.openMenu(this, key !== null, place));
+    void seldom().then((s) => s.openMenu(this, key !== null, place));
   }
 
   openKeys(): void {
-    void sheet().then((s) => s.openKeys(this));
+    void seldom().then((s) => s.openKeys(this));
   }
 
   toggleOutline(): void {
@@ -443,7 +443,7 @@ export class Designer {
     const files = dragged(event); // gone after this event
     if (!files) return;
     event.preventDefault();
-    void import('./files').then(({ addFrom }) => addFrom(this, files));
+    void seldom().then((s) => s.addFrom(this, files));
   }
 
   private onPaste(event: ClipboardEvent): void {
@@ -461,9 +461,7 @@ function remember(place: CodePlace): void {
   }
 }
 
-// What is not needed at once is loaded when it is.
-const sheet = () => import('./sheet');
-const pasting = () => import('./paste');
+const seldom = () => import('./seldom');
 
 /** The files that are dragged, no names yet until they are dropped; anything else is left to others. */
 function dragged(event: DragEvent): FileList | null {
