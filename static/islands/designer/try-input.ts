@@ -23,6 +23,8 @@ export class TryInput {
   private readonly swap = el('button', { type: 'button', class: 'ds-link', onclick: () => void this.change() }, 'Write it as YAML');
   readonly element = el('div', { class: 'ds-try-input' }, this.form, this.written, this.swap);
   private asked = 0;
+  /** A question whose answer is to be drawn was overtaken: the next answer is drawn in its place. */
+  private owed = false;
 
   constructor(private readonly hooks: TryInputHooks) {
     this.yaml.addEventListener('input', () => hooks.written(this.yaml.value));
@@ -58,11 +60,12 @@ export class TryInput {
   }
 
   private async send(beside: Record<string, string>, redraw: boolean): Promise<boolean> {
+    this.owed ||= redraw;
     const fields = new FormData(this.form);
     for (const [name, value] of Object.entries(beside)) fields.set(name, value);
     const answer = await this.ask(fields);
     if (!answer || 'refused' in answer) return answer ? this.fallBack() : false;
-    if (redraw) this.show(answer);
+    if (this.owed) this.show(answer);
     this.hooks.changed(answer.input, answer.sensitive);
     return answer.complete;
   }
@@ -75,6 +78,7 @@ export class TryInput {
   }
 
   private show(answer: TryForm): void {
+    this.owed = false;
     const at = this.form.contains(document.activeElement) ? document.activeElement?.id : undefined;
     const page = new DOMParser().parseFromString(answer.html, 'text/html');
     const none = el('p', { class: 'ds-quiet' }, 'This workflow needs no input. What a start must give is said in its settings.');
