@@ -30,7 +30,7 @@ test: test-go test-islands test-browser ## all tests; installs what they need
 
 test-go: ## Go tests, on a real PostgreSQL
 	@[ -n "$$TEST_DATABASE_URL" ] || .ci/need postgres
-	go test -count=1 ./...
+	go test -count=1 -timeout 20m ./...
 
 test-islands: static/node_modules ## unit tests of the browser's code, in Node
 	$(BUNDLE) -tests ../static/.test
