@@ -2,7 +2,6 @@ package api
 
 import (
 	"github.com/gofiber/fiber/v2"
-	"github.com/google/uuid"
 
 	"weftline/engine"
 )
@@ -66,9 +65,9 @@ func (a *API) KeepTest(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	id, err := uuid.Parse(c.Params("id"))
+	id, err := idOf(c, "id")
 	if err != nil {
-		return engine.Refuse("not_found", "there is no execution "+c.Params("id"))
+		return err
 	}
 	return a.once(c, func() (int, any, error) {
 		kept, err := a.door.KeepTest(c.UserContext(), who(c), id, request.Name)
