@@ -343,14 +343,13 @@ func startKey(request StartRequest) (*store.StartKey, error) {
 	if request.IdempotencyKey == "" {
 		return nil, nil
 	}
-	key := request.IdempotencyKey
 	request.Input = withoutFileIDs(request.Input)
 	said, err := json.Marshal(request)
 	if err != nil {
 		return nil, Refuse("bad_request", "the request cannot be read: "+err.Error())
 	}
 	hash := sha256.Sum256(said)
-	return &store.StartKey{Key: key, Hash: hash[:]}, nil
+	return &store.StartKey{Key: request.IdempotencyKey, Hash: hash[:]}, nil
 }
 
 // withoutFileIDs is a value whose files are known by name, type, size and digest alone.
