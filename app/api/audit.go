@@ -13,7 +13,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"weftline/engine"
-
 	"weftline/engine/instants"
 )
 

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine"
-
 	"weftline/engine/instants"
 )
 

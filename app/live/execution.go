@@ -8,7 +8,6 @@ import (
 
 	"weftline/engine"
 	"weftline/engine/execution"
-
 	"weftline/engine/instants"
 )
 

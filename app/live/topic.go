@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"weftline/engine"
-
 	"weftline/engine/instants"
 )
 

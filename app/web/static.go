@@ -8,9 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/gofiber/fiber/v2"
+	"github.com/klauspost/compress/gzip"
 
 	"weftline/static"
 )

@@ -7,7 +7,6 @@ import (
 
 	"weftline/engine/expr"
 	"weftline/engine/flow"
-
 	"weftline/engine/instants"
 )
 
