@@ -20,6 +20,7 @@ import (
 	"weftline/engine"
 	"weftline/engine/activity"
 	"weftline/engine/flow"
+	"weftline/engine/queue"
 	"weftline/migrations"
 )
 
@@ -318,10 +319,8 @@ func (p progress) Degraded(ctx context.Context) (string, error) {
 	if err != nil || len(unserved) == 0 {
 		return "", err
 	}
-	depth, oldest := 0, unserved[0]
-	for _, lane := range unserved {
-		depth += lane.Depth
-	}
+	depth, longest := queue.SumUnserved(unserved)
+	oldest := unserved[0]
 	return fmt.Sprintf("%d executions wait for workers that nobody is, the oldest for %.0f s: no worker that is alive takes workflow %s of team %s in the queue %s.",
-		depth, oldest.Oldest, oldest.Workflow, oldest.Team, oldest.Queue), nil
+		depth, longest, oldest.Workflow, oldest.Team, oldest.Queue), nil
 }

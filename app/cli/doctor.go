@@ -85,12 +85,11 @@ func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo, quarantine
 	for _, q := range quarantined {
 		fmt.Fprintf(t.Out, "%s  %s  quarantined since %s: %s\n", q.Execution, q.Workflow, q.Since.UTC().Format("2006-01-02 15:04:05"), q.Reason)
 	}
-	waiting := 0
 	for _, u := range unserved {
-		waiting += u.Depth
 		fmt.Fprintf(t.Out, "%d executions of workflow %s (team %s, queue %s, partition %d, priority %s) wait for a worker, the oldest for %.0f s: none that is alive takes them\n",
 			u.Depth, u.Workflow, u.Team, u.Queue, u.Partition, u.Priority, u.Oldest)
 	}
+	waiting, _ := queue.SumUnserved(unserved)
 	fmt.Fprintf(t.Out, "%d open executions, %d in limbo, %d quarantined, %d that no worker serves\n", open, len(limbo), len(quarantined), waiting)
 	return nil
 }

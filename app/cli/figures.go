@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"weftline/engine"
+	"weftline/engine/queue"
 )
 
 // engineFigures are what the engine counted and what is asked when the figures are read.
@@ -78,10 +79,7 @@ func (q *queueFigures) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(q.depth, float64(backlog.Depth))
 	gauge(q.oldest, backlog.OldestAge)
-	depth, oldest := 0, 0.0
-	for _, lane := range unserved { // who waits longest comes first
-		depth, oldest = depth+lane.Depth, max(oldest, lane.Oldest)
-	}
+	depth, oldest := queue.SumUnserved(unserved)
 	gauge(q.unserved, float64(depth))
 	gauge(q.unservedOldest, oldest)
 	for _, state := range []string{"idle", "busy", "draining", "offline"} {

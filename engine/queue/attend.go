@@ -94,6 +94,14 @@ func FindUnserved(ctx context.Context, db queries.DBTX, team *uuid.UUID) ([]Unse
 	return unserved, err
 }
 
+// SumUnserved is how many executions that are, and how long the first of them has waited, in seconds.
+func SumUnserved(unserved []Unserved) (depth int, oldest float64) {
+	for _, u := range unserved {
+		depth, oldest = depth+u.Depth, max(oldest, u.Oldest)
+	}
+	return depth, oldest
+}
+
 // key is what a line of the queue's depth is called, by a word of Depths.
 func (u Unserved) key(by string) string {
 	switch by {
