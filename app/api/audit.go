@@ -31,7 +31,7 @@ func AuditFilter(c *fiber.Ctx) (engine.AuditFilter, error) {
 	q := queryOf(c)
 	filter := engine.AuditFilter{PageRequest: q.page(), Actor: q.text("actor"), Action: q.text("action"), Target: q.text("target"),
 		ForWhom: q.text("forWhom"), Address: q.text("address"), Request: q.text("requestId"), Since: q.time("since"), Until: q.time("until")}
-	return filter, q.fault()
+	return filter, q.err
 }
 
 // AuditCSV exports the audit as CSV.

@@ -47,8 +47,8 @@ func (a *API) DeleteConnection(c *fiber.Ctx) error {
 func (a *API) Connections(c *fiber.Ctx) error {
 	q := queryOf(c)
 	page := q.page()
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	connections, err := a.connections.Connections(c.UserContext(), who(c), page)
 	return list(c, connections, err)

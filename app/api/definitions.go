@@ -29,8 +29,8 @@ func (a *API) Validate(c *fiber.Ctx) error {
 func (a *API) Workflows(c *fiber.Ctx) error {
 	q := queryOf(c)
 	filter := engine.WorkflowFilter{PageRequest: q.page(), Labels: q.labels(), Query: q.text("q")}
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	page, err := a.door.Workflows(c.UserContext(), who(c), filter)
 	return list(c, page, err)
@@ -114,8 +114,8 @@ func (a *API) Unpublish(c *fiber.Ctx) error {
 func (a *API) Versions(c *fiber.Ctx) error {
 	q := queryOf(c)
 	request := q.page()
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	page, err := a.door.Versions(c.UserContext(), who(c), c.Params("name"), request)
 	return list(c, page, err)
@@ -155,8 +155,8 @@ func (a *API) Restore(c *fiber.Ctx) error {
 func (a *API) Diff(c *fiber.Ctx) error {
 	q := queryOf(c)
 	from, to := cmp.Or(q.text("from"), "published"), cmp.Or(q.text("to"), "draft")
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	diff, err := a.door.Diff(c.UserContext(), who(c), c.Params("name"), from, to)
 	if diff.Changes == nil {

@@ -89,20 +89,29 @@ func (a *API) StartBatch(c *fiber.Ctx) error {
 func (a *API) Executions(c *fiber.Ctx) error {
 	q := queryOf(c)
 	filter := executionFilter(q)
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	page, err := a.door.Executions(c.UserContext(), who(c), filter)
 	return list(c, page, err)
 }
 
+// Paging are the query parameters of every list.
+var Paging = []string{"limit", "cursor"}
+
+// ExecutionFilters are those of a list of executions.
+var ExecutionFilters = append([]string{"workflow", "status", "version", "correlationId", "label", "startedAfter", "startedBefore", "updatedAfter", "sort", "q"}, Paging...)
+
 // ParseExecutionFilter reads a filter written as the query string of GET /executions.
 func ParseExecutionFilter(text string) (engine.ExecutionFilter, error) {
 	var args fasthttp.Args
 	args.Parse(text)
+	if err := RefuseForeign(&args, ExecutionFilters); err != nil {
+		return engine.ExecutionFilter{}, err
+	}
 	q := &query{args: &args}
 	filter := executionFilter(q)
-	return filter, q.fault()
+	return filter, q.err
 }
 
 func executionFilter(q *query) engine.ExecutionFilter {
@@ -135,8 +144,8 @@ func (a *API) StateAt(c *fiber.Ctx) error {
 	if at == 0 {
 		q.refuse("at", "the number of an event")
 	}
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	detail, err := a.door.StateAt(c.UserContext(), who(c), id, at)
 	return ok(c, detail, err)
@@ -150,8 +159,8 @@ func (a *API) Events(c *fiber.Ctx) error {
 	}
 	q := queryOf(c)
 	after, limit := q.number("after", 0, math.MaxInt64, 0), q.number("limit", 1, 500, 500)
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	page, err := a.door.Events(c.UserContext(), who(c), id, after, int(limit))
 	if page.Events == nil {

@@ -17,8 +17,8 @@ import (
 func (a *API) SaveFile(c *fiber.Ctx) error {
 	q := queryOf(c)
 	name, kind, content := q.text("name"), c.Get(fiber.HeaderContentType), c.Body()
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	if mediaTypeOf(c) == fiber.MIMEMultipartForm {
 		var err error
@@ -84,8 +84,8 @@ func (a *API) Log(c *fiber.Ctx) error {
 	if q.truth("compensating") {
 		activity += "/compensate"
 	}
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	log, err := a.door.ActivityLog(c.UserContext(), who(c), id, activity, request)
 	return ok(c, log, err)

@@ -36,8 +36,8 @@ type HealthAnswer struct {
 func (a *API) Queue(c *fiber.Ctx) error {
 	q := queryOf(c)
 	by := cmp.Or(q.text("by"), "workflow")
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	rows, err := a.door.Queue(c.UserContext(), who(c), by)
 	if rows == nil {

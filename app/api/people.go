@@ -56,8 +56,8 @@ func (a *API) RevokeSession(c *fiber.Ctx) error {
 func (a *API) People(c *fiber.Ctx) error {
 	q := queryOf(c)
 	page := q.page()
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	people, err := a.identity.People(c.UserContext(), who(c), page)
 	return list(c, people, err)

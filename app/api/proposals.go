@@ -31,8 +31,8 @@ func (a *API) listProposals(c *fiber.Ctx, workflow string) error {
 	if other := q.text("awaiting"); other != "" && other != "me" {
 		return engine.Refuse("bad_request", "awaiting is me")
 	}
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	page, err := a.door.Proposals(c.UserContext(), who(c), filter)
 	return list(c, page, err)

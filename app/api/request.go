@@ -80,45 +80,34 @@ func numberOf(c *fiber.Ctx, name string) (int, error) {
 	return number, nil
 }
 
-// query reads query parameters and keeps the first complaint. fault comes last: it knows the parameters by what was
-// read before.
+// query reads query parameters and keeps the first complaint.
 type query struct {
-	args  *fasthttp.Args
-	known []string
-	err   error
+	args *fasthttp.Args
+	err  error
 }
 
 func queryOf(c *fiber.Ctx) *query { return &query{args: c.Context().QueryArgs()} }
 
-// fault is the first complaint. A parameter that nobody read is one: a misspelt filter would answer what it was to
-// leave out.
-func (q *query) fault() error {
-	q.args.VisitAll(func(name, _ []byte) {
-		if slices.Contains(q.known, string(name)) || q.err != nil {
+func (q *query) text(name string) string { return string(q.args.Peek(name)) }
+
+// RefuseForeign refuses a parameter that is not among the known: a misspelt filter would answer what it was to leave out.
+func RefuseForeign(args *fasthttp.Args, known []string) (refused error) {
+	args.VisitAll(func(key, _ []byte) {
+		name := string(key)
+		if refused != nil || slices.Contains(known, name) {
 			return
 		}
-		q.err = ForeignParameter(string(name), q.known)
+		message := "there is no query parameter " + strconv.Quote(name) + " here"
+		if near := expr.Nearest(name, known); near != "" {
+			message += "; did you mean " + near + "?"
+		}
+		refused = engine.Refuse("bad_request", message)
 	})
-	return q.err
-}
-
-// ForeignParameter refuses a query parameter that an address does not know.
-func ForeignParameter(name string, known []string) error {
-	message := "there is no query parameter " + strconv.Quote(name) + " here"
-	if near := expr.Nearest(name, known); near != "" {
-		message += "; did you mean " + near + "?"
-	}
-	return engine.Refuse("bad_request", message)
-}
-
-func (q *query) text(name string) string {
-	q.known = append(q.known, name)
-	return string(q.args.Peek(name))
+	return refused
 }
 
 // list answers all values of a parameter that may be repeated or hold commas.
 func (q *query) list(name string) []string {
-	q.known = append(q.known, name)
 	var all []string
 	for _, value := range q.args.PeekMulti(name) {
 		for _, part := range strings.Split(string(value), ",") {

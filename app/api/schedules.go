@@ -36,8 +36,8 @@ const (
 func (a *API) Schedules(c *fiber.Ctx) error {
 	q := queryOf(c)
 	filter := engine.ScheduleFilter{PageRequest: q.page(), Workflow: q.text("workflow")}
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	page, err := a.door.Schedules(c.UserContext(), who(c), filter)
 	return list(c, page, err)
@@ -167,8 +167,8 @@ func (a *API) CancelBackfill(c *fiber.Ctx) error {
 func (a *API) Ticks(c *fiber.Ctx) error {
 	q := queryOf(c)
 	page := q.page()
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	id, err := idOf(c, "id")
 	if err != nil {

@@ -48,8 +48,8 @@ func (a *API) DeleteSecret(c *fiber.Ctx) error {
 func (a *API) Secrets(c *fiber.Ctx) error {
 	q := queryOf(c)
 	page := q.page()
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	secrets, err := a.vault.Secrets(c.UserContext(), who(c), page)
 	return list(c, secrets, err)

@@ -42,8 +42,8 @@ func (a *API) Tasks(c *fiber.Ctx) error {
 	q := queryOf(c)
 	filter := engine.TaskFilter{PageRequest: q.page(), Status: q.text("status"), Execution: q.id("execution"),
 		Assignee: q.text("assignee"), Group: q.text("group"), Workflow: q.text("workflow"), Overdue: q.truth("overdue"), Query: q.text("q")}
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	page, err := a.door.Tasks(c.UserContext(), who(c), filter)
 	return list(c, page, err)

@@ -104,8 +104,8 @@ func (a *API) revealToken(c *fiber.Ctx, kept json.RawMessage) error {
 func (a *API) Tokens(c *fiber.Ctx) error {
 	q := queryOf(c)
 	page := q.page()
-	if err := q.fault(); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	tokens, err := a.identity.Tokens(c.UserContext(), who(c), page)
 	return list(c, tokens, err)

@@ -37,7 +37,7 @@ func (s *Server) guard(route Route) fiber.Handler {
 		if err := s.refuseForgery(c, route); err != nil {
 			return err
 		}
-		err := s.refuseForeign(c, route)
+		err := refuseForeign(c, route)
 		if err == nil {
 			err = handle(c, route)
 		}
@@ -48,20 +48,17 @@ func (s *Server) guard(route Route) fiber.Handler {
 	}
 }
 
-// refuseForeign refuses query parameters where an address of the API knows none: ?dryRun=true must not start something.
-// Those that know some refuse the rest themselves. limit and cursor are good for every list, also for one that is
-// never cut.
-func (s *Server) refuseForeign(c *fiber.Ctx, route Route) error {
-	if route.Kind != API || route.Needs == auth.Public || len(route.Query) > 0 {
+// refuseForeign refuses query parameters that an address of the API does not know, before anything happens:
+// ?dryRun=true must not start something. limit and cursor are good for every list, also for one that is never cut.
+func refuseForeign(c *fiber.Ctx, route Route) error {
+	if route.Kind != API || route.Needs == auth.Public {
 		return nil
 	}
-	var refused error
-	c.Context().QueryArgs().VisitAll(func(name, _ []byte) {
-		if refused == nil && (route.Method != fiber.MethodGet || !slices.Contains(paging, string(name))) {
-			refused = api.ForeignParameter(string(name), nil)
-		}
-	})
-	return refused
+	known := route.Query
+	if route.Method == fiber.MethodGet {
+		known = slices.Concat(known, paging)
+	}
+	return api.RefuseForeign(c.Context().QueryArgs(), known)
 }
 
 // handle asks again for what only reads when the database broke off, so that its restart or fail-over is a delay

@@ -35,7 +35,7 @@ var text = openapi.Text{}
 
 var auditFilters = []string{"actor", "action", "target", "forWhom", "address", "requestId", "since", "until"}
 
-var paging = []string{"limit", "cursor"}
+var paging = api.Paging
 
 // table is the route table beside the pages: what is not here does not exist.
 func table(a *api.API, hub *live.Hub, m *metrics.Metrics) []Route {
@@ -93,7 +93,6 @@ func definitionRoutes(a *api.API) []Route {
 }
 
 func executionRoutes(a *api.API) []Route {
-	filters := append([]string{"workflow", "status", "version", "correlationId", "label", "startedAfter", "startedBefore", "updatedAfter", "sort", "q"}, paging...)
 	return []Route{
 		{Method: post, Path: "/workflows/:name/executions", Needs: auth.Run, Handle: a.Start,
 			Says: "Starts an execution; 200 with skipped: true when the workflow's limit says skip.", Takes: engine.StartRequest{}, Answers: engine.Started{}, Status: 202},
@@ -104,7 +103,7 @@ func executionRoutes(a *api.API) []Route {
 		{Method: post, Path: "/executions/replay", Needs: auth.Read, Handle: a.Replay, MaxBody: historyMax,
 			Says: "Folds an exported history and answers its state, without effects.", Takes: api.HistoryFile{}, Answers: engine.ExecutionDetail{}},
 		{Method: get, Path: "/executions", Needs: auth.Read, Handle: a.Executions,
-			Says: "Lists executions, newest first.", Query: filters, Answers: api.Page[engine.ExecutionSummary]{}},
+			Says: "Lists executions, newest first.", Query: api.ExecutionFilters, Answers: api.Page[engine.ExecutionSummary]{}},
 		{Method: get, Path: "/executions/:id", Needs: auth.Read, Handle: a.Execution,
 			Says: "The state of one execution.", Answers: engine.ExecutionDetail{}},
 		{Method: get, Path: "/executions/:id/events", Needs: auth.Read, Handle: a.Events,
