@@ -1,8 +1,6 @@
 package web
 
 import (
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -10,22 +8,11 @@ import (
 // page reads a page as the caller sees it.
 func (c caller) page(path string) string {
 	c.t.Helper()
-	request, err := http.NewRequest("GET", c.base+path, nil)
-	if err != nil {
-		c.t.Fatal(err)
+	status, text := c.read(path)
+	if status != 200 {
+		c.t.Fatalf("%s: %d", path, status)
 	}
-	request.Header.Set("Authorization", "Bearer "+c.token)
-	request.Header.Set("Accept", "text/html")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != 200 {
-		c.t.Fatalf("%s: %d, %v", path, response.StatusCode, err)
-	}
-	return string(text)
+	return text
 }
 
 // A change waits in the inbox of whoever was asked to review it, and is counted there, until they have said what
