@@ -436,7 +436,7 @@ export class Designer {
 
   private copied(keys: readonly string[], cut: boolean): void {
     if (cut) this.session.run(remove(keys));
-    else this.session.say(`Copied ${keys.length > 1 ? keys.length : keys[0]}`);
+    else this.session.say(keys.length === 1 ? `Copied ${keys[0]}` : `Copied ${keys.length} activities`);
   }
 
   private onDrop(event: DragEvent): void {

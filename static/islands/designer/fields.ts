@@ -37,7 +37,6 @@ function sectionOf(title: string, fields: readonly Field[], folded: boolean): Se
 }
 
 /** A group that fills its section needs no frame of its own. */
-
 function unwrapped(fields: readonly Field[]): readonly Field[] {
   return fields.flatMap((f) => (f.kind === 'group' && (fields.length === 1 || f.path.at(-1) === 'retry') ? f.fields! : [f]));
 }
