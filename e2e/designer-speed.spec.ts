@@ -74,6 +74,28 @@ test("an editor that does not come is said, and the canvas stays", async ({ page
   await expect(new DesignerPage(page).card("two")).toBeVisible();
 });
 
+test("keys that come while the list of commands is still loaded are meant for the list", async ({ page }) => {
+  const name = await openText(page, two);
+  const designer = new DesignerPage(page);
+  await expect(page.locator(".ds-problem-count")).toHaveText("No problems");
+  let release = (): void => undefined;
+  const released = new Promise<void>((go) => (release = go));
+  await page.route(/\.js$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await designer.card("two").click();
+  const asked = page.waitForRequest(/\.js$/);
+  await page.keyboard.press("Control+k");
+  await asked;
+  await page.keyboard.type("download as");
+  await page.keyboard.press("Enter");
+  const kept = page.waitForEvent("download");
+  release();
+  expect((await kept).suggestedFilename()).toBe(`${name}.yaml`);
+  expect(await draftOf(page, name)).toBe(two(name));
+});
+
 test("1,000 activities: at no zoom are there more than 8,000 elements", async ({ page }) => {
   test.slow();
   await page.setViewportSize({ width: 2560, height: 1440 });

@@ -127,8 +127,8 @@ export const actions: readonly Action[] = [
   { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', ofActivity: true, run: onNode((d) => d.copySelection(false)) },
   { id: 'cut', title: 'Cut the selection as YAML', keys: ['Ctrl+X'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d) => d.copySelection(true)) },
   { id: 'paste', title: 'Paste activities from YAML', keys: ['Ctrl+V'], where: 'canvas', edits: true, run: (d) => void pasteFromClipboard(d) },
-  { id: 'download', title: 'Download as a YAML file', where: 'anywhere', run: (d) => void import('./seldom').then((s) => s.download(d.session.text, d.name)) },
-  { id: 'from-file', title: 'Add activities from a YAML file', where: 'anywhere', edits: true, run: (d) => void import('./seldom').then((s) => s.addFromFile(d)) },
+  { id: 'download', title: 'Download as a YAML file', where: 'anywhere', run: (d) => void d.seldom((s) => s.download(d.session.text, d.name)) },
+  { id: 'from-file', title: 'Add activities from a YAML file', where: 'anywhere', edits: true, run: (d) => void d.seldom((s) => s.addFromFile(d)) },
   { id: 'commands', title: 'All commands', keys: ['Ctrl+K'], where: 'anywhere', run: (d) => d.openCommands() },
   { id: 'keys', title: 'Keys', keys: ['?'], where: 'canvas', run: (d) => d.openKeys() },
 ];

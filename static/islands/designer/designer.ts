@@ -15,6 +15,7 @@ import { Draft } from './draft';
 import { changeBetween, placeOf } from './edit';
 import { Form } from './form';
 import { furnish, type Parts } from './frame';
+import { held } from './held';
 import { merge } from './merge';
 import { Outline } from './outline';
 import { Pins } from './pins';
@@ -170,23 +171,29 @@ export class Designer {
       this.form.element.before(panel.aside);
       return panel;
     });
-    const panel = await this.test;
+    const panel = await held(this.page.host, this.test);
     if (until === undefined) panel.toggle();
     else await panel.run(until);
   }
 
   /** Moves the selection into a workflow of its own. */
   async moveOut(): Promise<void> {
-    (await seldom()).moveOut(this.session, this.name, () => this.view.focus());
+    await this.seldom((s) => s.moveOut(this.session, this.name, () => this.view.focus()));
   }
 
   /** Adds the activities of a text; false when it holds none. */
   async paste(text: string): Promise<boolean> {
-    return this.session.run((await seldom()).paste(text));
+    return await this.seldom((s) => this.session.run(s.paste(text))) ?? false;
   }
 
   async duplicate(): Promise<void> {
-    this.session.run((await seldom()).duplicate(this.session.selection));
+    await this.seldom((s) => this.session.run(s.duplicate(this.session.selection)));
+  }
+
+  /** Does something of what is loaded when first wanted; keys that come meanwhile wait, being meant for what it leads to. */
+  seldom<T>(does: (part: typeof import('./seldom')) => T | Promise<T>): Promise<T | void> {
+    const lost = () => void this.session.refuse('This could not be loaded: look at the connection, then try again');
+    return held(this.page.host, import('./seldom').then(does, lost));
   }
 
   /** Previews begin with the first field that gets the keyboard. */
@@ -195,7 +202,7 @@ export class Designer {
   }
 
   openCommands(): void {
-    void seldom().then((s) => s.openCommands(this));
+    void this.seldom((s) => s.openCommands(this));
   }
 
   /** The menu of an activity, or of the canvas. */
@@ -203,11 +210,11 @@ export class Designer {
     if (key !== null) this.session.select(this.session.selection.includes(key) ? this.session.selection : [key]);
     const box = key === null ? undefined : this.view.layout.boxes.get(key);
     const place = at ?? (box && this.view.viewport.toClient({ x: box.x + box.w, y: box.y }));
-    void seldom().then((s) => s.openMenu(this, key !== null, place));
+    void this.seldom((s) => s.openMenu(this, key !== null, place));
   }
 
   openKeys(): void {
-    void seldom().then((s) => s.openKeys(this));
+    void this.seldom((s) => s.openKeys(this));
   }
 
   toggleOutline(): void {
@@ -443,7 +450,7 @@ export class Designer {
     const files = dragged(event); // gone after this event
     if (!files) return;
     event.preventDefault();
-    void seldom().then((s) => s.addFrom(this, files));
+    void this.seldom((s) => s.addFrom(this, files));
   }
 
   private onPaste(event: ClipboardEvent): void {
@@ -460,8 +467,6 @@ function remember(place: CodePlace): void {
     // Without storage the place is not remembered.
   }
 }
-
-const seldom = () => import('./seldom');
 
 /** The files that are dragged, no names yet until they are dropped; anything else is left to others. */
 function dragged(event: DragEvent): FileList | null {

@@ -9,7 +9,7 @@ const longest = 1 << 20; // bytes: no definition is longer
 export function download(text: string, workflow: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
   el('a', { href: url, download: `${workflow}.yaml` }).click();
-  setTimeout(() => URL.revokeObjectURL(url));
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // a busy browser reads it later than the click
 }
 
 /** Asks for a file, and adds the activities in it. */

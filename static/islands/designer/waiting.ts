@@ -4,6 +4,7 @@
 import type { EditHooks } from '../graph/gestures';
 import type { NoteHooks } from '../graph/notes';
 import type { Designer } from './designer';
+import { keep } from './held';
 
 type Act = (designer: Designer) => void;
 
@@ -65,15 +66,9 @@ export class Waiting {
   };
 
   private keepKey(event: KeyboardEvent): void {
-    if (event.defaultPrevented || !this.here(event) || event.isComposing || passing.test(event.key)) return;
     const clicks = this.kept.length === 0 && event.target instanceof HTMLButtonElement && /^(Enter| )$/.test(event.key);
-    if (clicks) return;
-    const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
-    const command = ctrlKey || metaKey;
-    if (command && browsers.test(key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.do(() => press({ key, code, ctrlKey, metaKey, altKey, shiftKey, bubbles: true, cancelable: true }));
+    const again = clicks ? null : keep(event, this.host);
+    if (again) this.do(again);
   }
 
   private here(event: Event): boolean {
@@ -93,18 +88,4 @@ export class Waiting {
     event.preventDefault();
     this.do(() => (document.activeElement ?? document.body).dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })));
   }
-}
-
-/** Keys that go where they always go: through the page, and to the browser. */
-const passing = /^(Tab|Shift|Control|Alt|AltGraph|Meta|CapsLock|F(?!2$)\d+)$/;
-const browsers = /^[cfnlprtvwx0]$/i;
-
-/** Presses a key again; in a field it writes, as the first press would have. */
-function press(key: KeyboardEventInit): void {
-  const target = document.activeElement ?? document.body;
-  const taken = !target.dispatchEvent(new KeyboardEvent('keydown', key));
-  const writes = key.key!.length === 1 && !key.ctrlKey && !key.metaKey && !key.altKey;
-  if (taken || !writes || !(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
-  target.setRangeText(key.key!, target.selectionStart ?? 0, target.selectionEnd ?? 0, 'end');
-  target.dispatchEvent(new InputEvent('input', { bubbles: true, data: key.key!, inputType: 'insertText' }));
 }
