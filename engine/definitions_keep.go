@@ -50,7 +50,14 @@ func (e *Engine) KeepTest(ctx context.Context, who Who, id uuid.UUID, name strin
 	if err != nil {
 		return KeptTest{}, err
 	}
-	whole, result, err := e.withKept(ctx, who, text, rehearse.Keep(ran, history, detail.Detail, name), detail.Workflow)
+	kept := rehearse.Keep(ran, history, detail.Detail, name)
+	switch _, result, err := e.withKept(ctx, who, version.Text, kept, detail.Workflow); {
+	case err != nil:
+		return KeptTest{}, err
+	case !result.Passed:
+		return KeptTest{}, notKept(result)
+	}
+	whole, result, err := e.withKept(ctx, who, text, kept, detail.Workflow)
 	if err != nil {
 		return KeptTest{}, err
 	}
@@ -88,6 +95,19 @@ func (e *Engine) draftOrPublished(ctx context.Context, who Who, name string) (te
 	}
 	text, err = e.textToTry(ctx, who, name, "")
 	return text, "", err
+}
+
+// notKept says why an execution makes no test: the case of it does not pass on the very version that ran.
+func notKept(result rehearse.CaseResult) error {
+	why := make([]string, 0, len(result.Failures))
+	for _, failure := range result.Failures[:min(len(result.Failures), 3)] {
+		if failure.Path == "input" {
+			failure.Message += " (sensitive values are masked in a test)"
+		}
+		why = append(why, failure.Message)
+	}
+	return Refuse("conflict", "a test cannot show what this execution went through, so none was added to the draft. Played again on a test's clock, "+
+		strings.Join(why, "; "))
 }
 
 // withKept is a text with the case, without the expectations that the case itself does not meet.

@@ -21,7 +21,7 @@ func (p *Pages) tests(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view.Kept = c.Query("kept")
+	view.Kept, view.KeptFails = c.Query("kept"), c.Query("fails") != ""
 	return p.showTests(c, view)
 }
 
@@ -39,7 +39,11 @@ func (p *Pages) keepTest(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return seeOther(c, "/workflows/"+kept.Workflow+"/tests?kept="+url.QueryEscape(kept.Name))
+	asks := url.Values{"kept": {kept.Name}}
+	if !kept.Result.Passed {
+		asks.Set("fails", "1")
+	}
+	return seeOther(c, "/workflows/"+kept.Workflow+"/tests?"+asks.Encode())
 }
 
 // mostPast executions are offered to be kept as tests.

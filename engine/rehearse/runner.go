@@ -89,7 +89,7 @@ func (r *Runner) setup(c flow.TestCase) (*setup, []Fault) {
 	}
 	checked, problems := r.Workflow.Input.Check(c.Input)
 	for _, problem := range problems {
-		faults = append(faults, Fault{Path: "input", Message: strings.TrimSpace(problem.Path + " " + problem.Message)})
+		faults = append(faults, Fault{Path: "input", Message: "input" + problem.Path + ": " + problem.Message})
 	}
 	input, _ := checked.(map[string]any)
 	if len(problems) > 0 {

@@ -22,9 +22,11 @@ type View struct {
 	Refused  string // why nothing could be run
 	Problems []string
 	Kept     string // name of the case that was just made of an execution
-	MayKeep  bool
-	Past     []Past // ended executions, newest first
-	Now      time.Time
+	// KeptFails: the draft has changed since the version that ran, and the case fails on it.
+	KeptFails bool
+	MayKeep   bool
+	Past      []Past // ended executions, newest first
+	Now       time.Time
 }
 
 // Past is an ended execution that can be kept as a case.
