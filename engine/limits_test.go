@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,4 +193,45 @@ func TestWaitingForASlotCountsForTheQueueTimeout(t *testing.T) {
 	<-overdue
 	close(finish)
 	w.ends(busy, "completed")
+}
+
+// TestTheNewestOfABurstWins: with onLimit: replace as many as may run at once stay, the newest; every older one is
+// cancelled, whether it ran or still waited for room, and however it was started.
+func TestTheNewestOfABurstWins(t *testing.T) {
+	w := newWorld(t)
+	const held = `
+  limits: {maxConcurrent: %d, onLimit: replace}
+  activities:
+    - {id: hear, type: event, timeout: 1h, event: {name: go}}
+`
+	w.publish("one", fmt.Sprintf(held, 1))
+	w.publish("two", fmt.Sprintf(held, 2))
+	w.publish("parent", "  activities:\n    - {id: call, type: workflow, workflow: {name: one, wait: false}}\n")
+	burst := func(name string) (ids []uuid.UUID) {
+		for range 3 {
+			ids = append(ids, w.start(name, nil))
+		}
+		batch, err := w.StartBatch(t.Context(), w.who, name, 0, make([]engine.StartRequest, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(ids, batch...)
+	}
+	stay := func(ids []uuid.UUID, stay int) {
+		t.Helper()
+		older := len(ids) - stay
+		for _, id := range ids[:older] {
+			if by := w.ends(id, "cancelled").Error.Message; !strings.Contains(by, "replaced by a newer execution") {
+				t.Errorf("it was cancelled because %s", by)
+			}
+		}
+		for _, id := range ids[older:] {
+			w.waiting(id, "hear")
+		}
+	}
+	ones, twos := burst("one"), burst("two")
+	stay(ones, 1)
+	stay(twos, 2)
+	w.ends(w.start("parent", nil), "completed")
+	w.ends(ones[len(ones)-1], "cancelled")
 }

@@ -122,11 +122,7 @@ func (r *runs) write(ctx context.Context, who Who, definition *store.Definition,
 		_, err = r.store.Commit(ctx, flush)
 		return store.Admitted, err
 	}
-	admission, replaced, err := r.store.BeginLimited(ctx, who.Team, *limit, who.User, prepare)
-	if err == nil && replaced != uuid.Nil {
-		r.pool.Wake(replaced)
-	}
-	return admission, err
+	return r.store.BeginLimited(ctx, who.Team, *limit, prepare)
 }
 
 // StartBatch starts up to 1,000 executions of one workflow, all or none, and answers their ids in order.

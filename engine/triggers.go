@@ -11,6 +11,7 @@ import (
 	"weftline/engine/execution"
 	"weftline/engine/expr"
 	"weftline/engine/store"
+	"weftline/engine/worker"
 )
 
 // Triggers start executions by themselves: by the clock, by requests from outside and by events.
@@ -58,7 +59,7 @@ func (r *runs) open(ctx context.Context, who Who, definition *store.Definition, 
 		return nil, err
 	}
 	flush.Begin.Key = key
-	o := &opening{Opening: store.Opening{Flush: flush, Limit: limit, By: who.User}, begun: begun}
+	o := &opening{Opening: store.Opening{Flush: flush, Limit: limit}, begun: begun}
 	return o, r.pool.AskForSlot(flush, definition, start)
 }
 
@@ -67,22 +68,15 @@ func (r *runs) opened(o *opening) {
 	if o.Admission == store.Admitted {
 		r.pool.Begun(o.begun, o.Flush)
 	}
-	if o.Replaced != uuid.Nil {
-		r.pool.Wake(o.Replaced)
-	}
 }
 
-// limitOf is the concurrency pool that an execution belongs to; nil when there is none.
+// limitOf is the concurrency pool that a requested execution belongs to; nil when there is none.
 func limitOf(definition *store.Definition, start execution.Start) (*store.Limit, error) {
-	limits := definition.Limits
-	if limits.MaxConcurrent == 0 {
-		return nil, nil
-	}
-	name, err := execution.PoolName(definition.Workflow, start.Input, start.Hidden)
+	limit, err := worker.LimitOf(definition, start)
 	if err != nil {
 		return nil, Refuse("invalid_input", "the concurrency key of the workflow: "+err.Error())
 	}
-	return &store.Limit{Name: name, Capacity: limits.MaxConcurrent, OnLimit: limits.OnLimit, QueueMax: limits.QueueMax}, nil
+	return limit, nil
 }
 
 // triggered is the outcome of a trigger's expressions.

@@ -237,6 +237,7 @@ type Permit struct {
 	Capacity    int32
 	Held        bool
 	Place       *int64
+	Replaced    bool
 }
 
 type PostedEvent struct {

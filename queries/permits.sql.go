@@ -20,20 +20,8 @@ func (q *Queries) LockPermit(ctx context.Context, team uuid.UUID, name string) e
 	return err
 }
 
-const oldestHolder = `-- name: OldestHolder :one
-select execution_id from permits where team_id = $1 and name = $2 and held and activity = ''
-order by place limit 1
-`
-
-func (q *Queries) OldestHolder(ctx context.Context, teamID uuid.UUID, name string) (uuid.UUID, error) {
-	row := q.db.QueryRow(ctx, oldestHolder, teamID, name)
-	var execution_id uuid.UUID
-	err := row.Scan(&execution_id)
-	return execution_id, err
-}
-
 const permitLine = `-- name: PermitLine :one
-select count(*) filter (where held) as held, count(*) filter (where not held) as waiting
+select count(*) filter (where held) as held, count(*) filter (where not held and not replaced) as waiting
 from permits where team_id = $1 and name = $2
 `
 

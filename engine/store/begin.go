@@ -17,6 +17,12 @@ type Limit struct {
 	Capacity int
 	OnLimit  string // queue, skip, replace, reject
 	QueueMax int
+	By       string // who is named where an execution has to make room
+}
+
+// Slot asks for a slot of the pool for a new execution.
+func (l Limit) Slot(held bool) PermitRequest {
+	return PermitRequest{Permit: execution.Permit{Name: l.Name, Capacity: l.Capacity}, Held: held, Replaces: l.OnLimit == "replace", By: l.By}
 }
 
 // Admission says what a limit did to a start.
@@ -43,8 +49,8 @@ func (s *Store) BeginAll(ctx context.Context, flushes []*Flush) error {
 }
 
 // BeginLimited creates an execution of a workflow with a concurrency limit. make builds its first flush,
-// waiting for a slot or not; it is called at most once. replaced is the holder that was told to make room.
-func (s *Store) BeginLimited(ctx context.Context, team uuid.UUID, limit Limit, by string, make func(waits bool) (*Flush, error)) (admission Admission, replaced uuid.UUID, err error) {
+// waiting for a slot or not; it is called at most once.
+func (s *Store) BeginLimited(ctx context.Context, team uuid.UUID, limit Limit, make func(waits bool) (*Flush, error)) (admission Admission, err error) {
 	err = s.Tx(ctx, func(tx pgx.Tx, q *queries.Queries) error {
 		if err := q.LockPermit(ctx, team, limit.Name); err != nil {
 			return err
@@ -58,22 +64,19 @@ func (s *Store) BeginLimited(ctx context.Context, team uuid.UUID, limit Limit, b
 			if admission = limit.whenFull(int(line.Waiting)); admission != Admitted {
 				return nil
 			}
-			if replaced, err = s.makeRoom(ctx, q, team, limit, by); err != nil {
-				return err
-			}
 		}
 		flush, err := make(waits)
 		if err != nil {
 			return err
 		}
 		admission = Admitted
-		flush.Asked = append(flush.Asked, PermitRequest{Permit: execution.Permit{Name: limit.Name, Capacity: limit.Capacity}, Held: !waits})
+		flush.Asked = append(flush.Asked, limit.Slot(!waits))
 		return s.writeIn(ctx, tx, flush)
 	})
 	if isUnique(err) {
 		err = ErrDuplicate
 	}
-	return admission, replaced, err
+	return admission, err
 }
 
 func (l Limit) whenFull(waiting int) Admission {
@@ -84,22 +87,6 @@ func (l Limit) whenFull(waiting int) Admission {
 		return Rejected
 	}
 	return Admitted
-}
-
-// makeRoom cancels the oldest holder when the limit says replace; its end gives the slot away.
-func (s *Store) makeRoom(ctx context.Context, q *queries.Queries, team uuid.UUID, limit Limit, by string) (uuid.UUID, error) {
-	if limit.OnLimit != "replace" {
-		return uuid.Nil, nil
-	}
-	oldest, err := q.OldestHolder(ctx, team, limit.Name)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return uuid.Nil, nil
-	}
-	if err != nil {
-		return uuid.Nil, err
-	}
-	_, err = s.DeliverIn(ctx, q, oldest, execution.Message{Cancel: &execution.Cancel{By: by, Reason: "replaced by a newer execution"}})
-	return oldest, err
 }
 
 // StartedWith finds the execution that a key started within the last 24 hours, and the hash of that

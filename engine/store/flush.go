@@ -99,10 +99,12 @@ type Status struct {
 }
 
 // PermitRequest asks for one slot of a limit, or for a turn of a limit of starts a second. Held: the caller holds
-// permit_lock and saw a free slot.
+// permit_lock and saw a free slot. Replaces: executions that asked earlier make room for it, by order of By.
 type PermitRequest struct {
 	execution.Permit
-	Held bool
+	Held     bool
+	Replaces bool
+	By       string
 }
 
 // Join makes an activity wait for a child that another execution started.

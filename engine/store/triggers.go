@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -19,10 +18,8 @@ import (
 type Opening struct {
 	Flush *Flush // asks for the slot of Limit, if there is one
 	Limit *Limit // nil = none
-	By    string // who is named as the reason when an older execution makes room
 
 	Admission Admission // what Open decided
-	Replaced  uuid.UUID // the holder that was told to make room
 }
 
 // Known says that the key of an opening started an execution before: nothing was begun.
@@ -32,7 +29,7 @@ const Known Admission = "known"
 // when the limit of the workflow or the key of the opening says no.
 func (s *Store) Open(ctx context.Context, tx pgx.Tx, o *Opening) error {
 	q := s.q.WithTx(tx)
-	o.Admission, o.Replaced = Admitted, uuid.Nil
+	o.Admission = Admitted
 	if key := o.Flush.Begin.Key; key != nil {
 		_, err := q.StartKey(ctx, o.Flush.Team, o.Flush.Workflow, key.Key)
 		if err == nil {
@@ -62,11 +59,8 @@ func (s *Store) admit(ctx context.Context, q *queries.Queries, o *Opening) error
 	if int(line.Held) < o.Limit.Capacity && line.Waiting == 0 {
 		return nil
 	}
-	if o.Admission = o.Limit.whenFull(int(line.Waiting)); o.Admission != Admitted {
-		return nil
-	}
-	o.Replaced, err = s.makeRoom(ctx, q, o.Flush.Team, *o.Limit, o.By)
-	return err
+	o.Admission = o.Limit.whenFull(int(line.Waiting))
+	return nil
 }
 
 // DecodeValue reads stored JSON; whole numbers that fit are int64, as everywhere.

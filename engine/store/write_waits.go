@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"weftline/engine/execution"
 )
 
 // childLocks serializes the ends of shared children with those who join them.
@@ -72,7 +74,9 @@ func (w *writer) consequences(f *Flush) error {
 			select id, $2 from files where id = any($1::uuid[]) and team_id = $3 on conflict do nothing`, f.Files, f.Execution, f.Team)
 	}
 	w.waits(f)
-	w.permits(f)
+	if err := w.permits(f); err != nil {
+		return err
+	}
 	if err := w.joins(f); err != nil {
 		return err
 	}
@@ -114,7 +118,7 @@ func (w *writer) waits(f *Flush) {
 }
 
 // permits asks for slots and gives slots back; each name touched is granted anew in this transaction.
-func (w *writer) permits(f *Flush) {
+func (w *writer) permits(f *Flush) error {
 	var names []string
 	for _, released := range f.Released {
 		w.batch.Queue(`delete from permits where team_id = $1 and name = $2 and execution_id = $3 and activity = $4 and item = $5`,
@@ -128,6 +132,9 @@ func (w *writer) permits(f *Flush) {
 		w.batch.Queue(`insert into permits (team_id, name, execution_id, activity, item, capacity, held)
 			values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
 			f.Team, clean(asked.Name), f.Execution, asked.Activity, clean(asked.Item), asked.Capacity, asked.Held)
+		if err := w.replacements(f, asked); err != nil {
+			return err
+		}
 		if !asked.Held {
 			names = append(names, clean(asked.Name))
 		}
@@ -136,6 +143,20 @@ func (w *writer) permits(f *Flush) {
 	for _, name := range slices.Compact(names) {
 		w.batch.Queue(`select grant_permits($1, $2)`, f.Team, name)
 	}
+	return nil
+}
+
+// replacements cancels the executions that have to make room for one that asks for a slot.
+func (w *writer) replacements(f *Flush, asked PermitRequest) error {
+	if !asked.Replaces {
+		return nil
+	}
+	message, err := w.store.encodeMessage(execution.Message{Cancel: &execution.Cancel{By: asked.By, Reason: "replaced by a newer execution"}})
+	if err != nil {
+		return fmt.Errorf("encode the cancelling of what execution %s replaces: %w", f.Execution, err)
+	}
+	w.batch.Queue(`select replace_older($1, $2, $3, $4)`, f.Team, clean(asked.Name), asked.Capacity, message)
+	return nil
 }
 
 // turns takes the next free turns of limits of starts a second, in the order of their names, so that groups

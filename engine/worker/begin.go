@@ -295,13 +295,25 @@ func (p *Pool) addChildren(ctx context.Context, flush *store.Flush, parent *stor
 
 // AskForSlot puts a new execution in line for a slot of its workflow's concurrency pool, if there is one.
 func (p *Pool) AskForSlot(flush *store.Flush, definition *store.Definition, start execution.Start) error {
-	if !start.NeedsPermit {
-		return nil
-	}
-	name, err := execution.PoolName(definition.Workflow, start.Input, start.Hidden)
+	limit, err := LimitOf(definition, start)
 	if err != nil {
 		return fmt.Errorf("the concurrency key of workflow %s: %w", definition.Name, err)
 	}
-	flush.Asked = append(flush.Asked, store.PermitRequest{Permit: execution.Permit{Name: name, Capacity: definition.Limits.MaxConcurrent}})
+	if limit != nil {
+		flush.Asked = append(flush.Asked, limit.Slot(false))
+	}
 	return nil
+}
+
+// LimitOf is the concurrency pool that a new execution belongs to; nil when there is none.
+func LimitOf(definition *store.Definition, start execution.Start) (*store.Limit, error) {
+	limits := definition.Limits
+	if limits.MaxConcurrent == 0 {
+		return nil, nil
+	}
+	name, err := execution.PoolName(definition.Workflow, start.Input, start.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	return &store.Limit{Name: name, Capacity: limits.MaxConcurrent, OnLimit: limits.OnLimit, QueueMax: limits.QueueMax, By: start.StartedBy}, nil
 }
