@@ -24,6 +24,18 @@ func Pending(wf *flow.Workflow, st *State) []Work {
 	return list
 }
 
+// TakenBack cancels attempts that were dispatched and have not begun when the execution came to its end, not applied
+// yet. What is known to have begun is let finish instead where it will have to be undone.
+func TakenBack(wf *flow.Workflow, st *State, unbegun []Work, now time.Time) []Event {
+	d := decider{wf: wf, st: st, now: millis(now)}
+	for _, w := range unbegun {
+		if p, ok := d.find(key{w.Activity, w.Item}); ok && p.run.Phase.inFlight() {
+			d.cancel(p, st.Ending.Status)
+		}
+	}
+	return d.events
+}
+
 func workAt(wf *flow.Workflow, st *State, p place) Work {
 	w := Work{
 		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: p.run.Attempt,

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"context"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"weftline/engine/execution"
@@ -85,6 +87,23 @@ func (w *writer) withdrawals(f *Flush) {
 		column(f.Withdrawn, func(k WorkKey) string { return clean(k.Item) }),
 		column(f.Withdrawn, func(k WorkKey) bool { return k.Compensating }),
 		column(f.Withdrawn, func(k WorkKey) int32 { return int32(k.Attempt) }))
+}
+
+// TakeBack deletes the offers that nobody has leased, and answers them. Nobody can lease them any more; an attempt that
+// was leased has begun. An owner that lost the execution without knowing it takes nothing back.
+func (s *Store) TakeBack(ctx context.Context, id, owner uuid.UUID, keys []WorkKey) ([]WorkKey, error) {
+	rows, err := s.pool.Query(ctx, `delete from work w using unnest($3::text[], $4::text[], $5::bool[], $6::int[]) as u(activity, item, compensating, attempt)
+		where w.execution_id = $1 and w.activity = u.activity and w.item = u.item and w.compensating = u.compensating and w.attempt = u.attempt
+			and w.worker_id is null and exists (select from ready r where r.execution_id = $1 and r.owner = $2)
+		returning w.activity, w.item, w.compensating, w.attempt`, id, owner,
+		column(keys, func(k WorkKey) string { return k.Activity }),
+		column(keys, func(k WorkKey) string { return clean(k.Item) }),
+		column(keys, func(k WorkKey) bool { return k.Compensating }),
+		column(keys, func(k WorkKey) int32 { return int32(k.Attempt) }))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[WorkKey])
 }
 
 // awayByExecution sorts the attempts that are offered or leased. They must be read before the inboxes of their

@@ -50,6 +50,7 @@ type driver struct {
 	lent     map[store.WorkKey]bool // those of them that waited for a slot here
 	lendAt   time.Time              // when what waits for a slot is offered; zero = nothing is planned
 	steps    int                    // activities that ended since it was claimed
+	stage    stage                  // as of the last decision
 	giving   string                 // why it is about to go back to the queue
 	saved    checkpointing
 }
@@ -70,6 +71,7 @@ func newDriver(p *Pool, l *store.Loaded, claim queue.Claim) *driver {
 	d := &driver{pool: p, exec: l, takenFrom: claim.LostBy, attends: claim.Attends, wakes: claim.Wakes, inbox: l.Inbox, woken: make(chan struct{}, 1),
 		startDue: make(chan struct{}, 1), results: make(chan finished), attempts: map[attemptKey]*attempt{},
 		saved: checkpointing{since: l.Tail, size: l.Base}}
+	d.stage = stageOf(l.State)
 	d.suspected.Store(l.Crashes >= queue.Suspected && !d.attends) // what starts nothing brings nobody down
 	d.expectElsewhere(l.Elsewhere)
 	d.ctx, d.cancel = context.WithCancel(p.alive)
@@ -132,7 +134,7 @@ func (d *driver) advance() error {
 	if err := d.decide(); err != nil {
 		return err
 	}
-	pending := execution.Pending(wf, st)
+	pending := d.toBegin(execution.Pending(wf, st))
 	d.stopOthers(pending)
 	pending, err := d.leaveToOthers(pending)
 	if err != nil {
@@ -239,7 +241,10 @@ func (d *driver) decide() error {
 	noted := len(d.unsaved.events)
 	d.unsaved.events = execution.Advance(d.unsaved.events, d.exec.Definition.Workflow, d.exec.State, d.now())
 	d.noted(noted)
-	return nil
+	if more, err := d.takeBack(); !more || err != nil {
+		return err
+	}
+	return d.decide()
 }
 
 // record applies events that are not applied yet.
