@@ -30,6 +30,7 @@ type catalog struct {
 // catalogLinks is what the catalog needs of the rest of the engine.
 type catalogLinks struct {
 	unable     func(activity *flow.Activity) string // why an activity cannot run on this server, "" = it can
+	mistakes   func(ctx context.Context, code []flow.Code) []flow.Problem
 	resolve    func(ctx context.Context, team uuid.UUID, workflow, version string) error
 	published  func(ctx context.Context, team uuid.UUID, workflow, version string) (*flow.Workflow, error)
 	connection func(ctx context.Context, team uuid.UUID, name string) (kind string, err error) // "" = there is none
@@ -55,14 +56,12 @@ const (
 var workflowName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Validate checks a text without a team: references to other workflows are not looked up.
-func (c *catalog) Validate(_ context.Context, text []byte) flow.Report {
-	report := flow.Validate(text)
-	if report.Valid {
-		if workflow, err := flow.Load(text); err == nil {
-			report.Warnings = append(report.Warnings, asWarnings(c.unsupported(workflow))...)
-		}
+func (c *catalog) Validate(ctx context.Context, text []byte) flow.Report {
+	reading := c.read(ctx, text)
+	if reading.Valid {
+		reading.Warnings = append(reading.Warnings, asWarnings(c.unsupported(reading.Workflow))...)
 	}
-	return report
+	return reading.Report
 }
 
 // Workflows lists the team's workflows by name.

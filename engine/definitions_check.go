@@ -24,16 +24,24 @@ const (
 // judge checks a draft of the workflow name. References to what lies outside the text are warnings of the
 // report, since a draft may come before them, and answered besides, since publishing refuses them.
 func (c *catalog) judge(ctx context.Context, who Who, name string, text []byte) (report flow.Report, references []flow.Problem) {
-	report = flow.Validate(text)
+	return c.judgeReading(ctx, who, name, c.read(ctx, text))
+}
+
+// read is what a text says by itself, and what those who would run its code say of that.
+func (c *catalog) read(ctx context.Context, text []byte) flow.Reading {
+	reading := flow.Read(text)
+	reading.Add(c.mistakes(ctx, reading.Code))
+	return reading
+}
+
+func (c *catalog) judgeReading(ctx context.Context, who Who, name string, reading flow.Reading) (report flow.Report, references []flow.Problem) {
+	report = reading.Report
+	workflow := reading.Workflow
 	if report.Name != "" && report.Name != name {
 		report.Valid = false
-		report.Errors = append(report.Errors, otherName(text, report.Name, name))
+		report.Errors = append(report.Errors, otherName(reading.Text, report.Name, name))
 	}
 	if !report.Valid {
-		return report, nil
-	}
-	workflow, err := flow.Load(text)
-	if err != nil {
 		return report, nil
 	}
 	references = append(c.unsupported(workflow), c.missingChildren(ctx, who, workflow)...)

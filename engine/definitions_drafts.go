@@ -28,8 +28,9 @@ func (c *catalog) SaveDraft(ctx context.Context, who Who, name string, text []by
 	}
 	var saved queries.Draft
 	var changed bool
+	reading := c.read(ctx, text) // before the transaction: a large text takes a while, and a draft is locked in it
 	err := inTx(ctx, c.db, func(q *queries.Queries) (err error) {
-		saved, changed, err = c.saveDraft(ctx, q, who, name, text, ifMatch)
+		saved, changed, err = c.saveDraft(ctx, q, who, name, reading, ifMatch)
 		return err
 	})
 	if err != nil {
@@ -38,11 +39,11 @@ func (c *catalog) SaveDraft(ctx context.Context, who Who, name string, text []by
 	if changed {
 		c.changed(Change{Team: who.Team, Workflow: name, Drafts: true})
 	}
-	return c.draftOf(ctx, who, saved), nil
+	return c.draftAs(ctx, who, saved, reading), nil
 }
 
 // saveDraft is one transaction: the first save of a name makes its workflow.
-func (c *catalog) saveDraft(ctx context.Context, q *queries.Queries, who Who, name string, text []byte, ifMatch string) (draft queries.Draft, changed bool, err error) {
+func (c *catalog) saveDraft(ctx context.Context, q *queries.Queries, who Who, name string, reading flow.Reading, ifMatch string) (draft queries.Draft, changed bool, err error) {
 	if err := q.EnsureWorkflow(ctx, who.Team, name, cleanText(who.User)); err != nil {
 		return draft, false, fmt.Errorf("make workflow %s: %w", name, err)
 	}
@@ -58,10 +59,10 @@ func (c *catalog) saveDraft(ctx context.Context, q *queries.Queries, who Who, na
 	if !matches(current, exists, ifMatch) {
 		return draft, false, c.stale(ctx, who, name, current, exists)
 	}
-	if exists && bytes.Equal(current.Text, text) {
+	if exists && bytes.Equal(current.Text, reading.Text) {
 		return current, false, nil
 	}
-	if draft, err = writeDraft(ctx, q, who, workflow, text, editors(current.Editors, who)); err != nil {
+	if draft, err = writeDraft(ctx, q, who, workflow, reading, editors(current.Editors, who)); err != nil {
 		return draft, false, err
 	}
 	if !exists || current.SavedBy != draft.SavedBy { // a save for every few keys: who takes a draft over is told, once
@@ -105,14 +106,14 @@ func editors(before []string, who Who) []string {
 }
 
 // writeDraft stores a text; while nothing is published, lists show what the draft says.
-func writeDraft(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, text []byte, editors []string) (queries.Draft, error) {
+func writeDraft(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, reading flow.Reading, editors []string) (queries.Draft, error) {
 	draft, err := q.SaveDraft(ctx, queries.SaveDraftParams{
-		TeamID: who.Team, Workflow: workflow.Name, Text: text, Etag: etag(text), SavedBy: cleanText(who.User), Editors: editors,
-		Drawn: flow.Drawing(text) != nil})
+		TeamID: who.Team, Workflow: workflow.Name, Text: reading.Text, Etag: etag(reading.Text), SavedBy: cleanText(who.User), Editors: editors,
+		Drawn: reading.Drawable})
 	if err != nil {
 		return draft, fmt.Errorf("save the draft of %s: %w", workflow.Name, err)
 	}
-	if parsed, err := flow.Load(text); err == nil && parsed.Name == workflow.Name && workflow.LastVersion == 0 {
+	if parsed := reading.Workflow; parsed != nil && parsed.Name == workflow.Name && workflow.LastVersion == 0 {
 		return draft, showInLists(ctx, q, who, parsed)
 	}
 	if err := q.TouchWorkflow(ctx, cleanText(who.User), who.Team, workflow.Name); err != nil {
@@ -150,7 +151,7 @@ func (c *catalog) Restore(ctx context.Context, who Who, name string, number int)
 		if err != nil {
 			return err
 		}
-		if saved, err = writeDraft(ctx, q, who, workflow, version.Text, editors(nil, who)); err != nil {
+		if saved, err = writeDraft(ctx, q, who, workflow, flow.Read(version.Text), editors(nil, who)); err != nil {
 			return err
 		}
 		return audit(ctx, q, who, "workflow.restored", name, map[string]any{"version": number})
@@ -164,7 +165,12 @@ func (c *catalog) Restore(ctx context.Context, who Who, name string, number int)
 
 // draftOf judges a stored draft anew: what is wrong with it may lie in other workflows.
 func (c *catalog) draftOf(ctx context.Context, who Who, row queries.Draft) Draft {
-	report, _ := c.judge(ctx, who, row.Workflow, row.Text)
+	return c.draftAs(ctx, who, row, c.read(ctx, row.Text))
+}
+
+// draftAs is a draft whose text was read already.
+func (c *catalog) draftAs(ctx context.Context, who Who, row queries.Draft, reading flow.Reading) Draft {
+	report, _ := c.judgeReading(ctx, who, row.Workflow, reading)
 	return Draft{Name: row.Workflow, Text: string(row.Text), LastGood: row.LastGood, ETag: row.Etag, By: row.SavedBy, At: row.SavedAt,
 		Valid: report.Valid, Errors: report.Errors, Warnings: report.Warnings}
 }

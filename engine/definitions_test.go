@@ -39,6 +39,14 @@ func newCatalogWorld(t *testing.T) *catalogWorld {
 			}
 			return ""
 		},
+		mistakes: func(_ context.Context, code []flow.Code) (found []flow.Problem) {
+			for _, each := range code {
+				if each.Language == "javascript" && each.Text == "return (" {
+					found = append(found, each.Mistake(1, 9, "it ends too early"))
+				}
+			}
+			return found
+		},
 		resolve: func(_ context.Context, _ uuid.UUID, workflow, _ string) error {
 			if workflow == "helper" {
 				return nil
@@ -320,6 +328,8 @@ func TestPublishRefusesWhatCannotRun(t *testing.T) {
 	}{
 		"broken":           {[]byte("kind: Workflow"), "", "apiVersion"},
 		"unknown type":     {with("{id: mail, type: email, inputs: {to: [a@example.com], subject: x, text: y}}"), codeUnsupportedType, "mail"},
+		"broken script":    {with(`{id: count, type: script, inputs: {language: javascript, source: "return ("}}`), "E316", "too early"},
+		"broken query":     {with(`{id: count, type: ai, inputs: {connection: assistant, prompt: x}, compensate: {type: sql, inputs: {connection: c, query: "select :day"}}}`), "E317", ":day"},
 		"no connection":    {with("{id: ask, type: ai, inputs: {connection: nobody, prompt: x}}"), codeNoConnection, "nobody"},
 		"in a loop":        {with("{id: all, type: for_each, for_each: {items: [1], activity: {type: sql, inputs: {connection: c, query: select 1}}}}"), codeUnsupportedType, "another type"},
 		"unknown child":    {with("{id: sub, type: workflow, workflow: {name: nonesuch}}"), codeNoWorkflow, "nonesuch"},
@@ -336,7 +346,9 @@ func TestPublishRefusesWhatCannotRun(t *testing.T) {
 		if !found {
 			t.Errorf("%s: problems %+v", name, refusal.Problems)
 		}
-		if c.code != "" && (!draft.Valid || len(draft.Warnings) == 0 || draft.Warnings[0].Severity != "warning") {
+		if own := !strings.HasPrefix(c.code, "E6"); own && draft.Valid {
+			t.Errorf("%s: the draft is valid: %+v", name, draft)
+		} else if !own && (!draft.Valid || len(draft.Warnings) == 0 || draft.Warnings[0].Severity != "warning") {
 			t.Errorf("%s: the draft does not warn: %+v", name, draft)
 		}
 	}

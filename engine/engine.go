@@ -219,7 +219,7 @@ func (e *Engine) assemble(st *store.Store, line order.Policy, share balance.Poli
 	e.timers = timer.New(st, e.options.Log, func(woken []uuid.UUID) { pool.Wake(woken...) })
 	e.runs = &runs{gauge: newGauge(e.options.Backpressure, backlogOf(queries.New(e.db)), e.options.Log), db: e.asked, q: queries.New(e.asked), store: st, pool: pool, policies: e.policies, works: works, watch: e.watchers.Watch,
 		payloadLimit: e.options.PayloadLimit, outputLimit: e.options.OutputLimit, log: e.options.Log}
-	e.catalog = newCatalog(e.asked, e.policies, catalogLinks{unable: e.unable, inputLimit: e.options.PayloadLimit, connection: e.services.kind, latest: e.runs.Executions, attempt: pool.Try, state: e.runs.stateOf, now: st.Clock.Now, changed: e.publish,
+	e.catalog = newCatalog(e.asked, e.policies, catalogLinks{unable: e.unable, mistakes: e.options.Activities.Mistakes, inputLimit: e.options.PayloadLimit, connection: e.services.kind, latest: e.runs.Executions, attempt: pool.Try, state: e.runs.stateOf, now: st.Clock.Now, changed: e.publish,
 		resolve: func(ctx context.Context, team uuid.UUID, workflow, version string) error {
 			_, err := st.Library.Resolve(ctx, team, workflow, version)
 			return err

@@ -290,7 +290,7 @@ func followDraft(ctx context.Context, q *queries.Queries, who Who, workflow quer
 	if err != nil {
 		return fmt.Errorf("read the draft of %s: %w", workflow.Name, err)
 	}
-	_, err = writeDraft(ctx, q, who, workflow, after, draft.Editors)
+	_, err = writeDraft(ctx, q, who, workflow, flow.Read(after), draft.Editors)
 	return err
 }
 

@@ -100,6 +100,10 @@ func TestValidate(t *testing.T) {
 	if err := json.Unmarshal([]byte(asJSON.out), &report); err != nil || report.Valid || report.File != wrong || len(report.Errors) != 1 {
 		t.Errorf("%v %s", err, asJSON.out)
 	}
+	script := strings.Replace(good, "  activities:\n", "  activities:\n    - {id: s, type: script, inputs: {language: javascript, source: \"return (\"}}\n", 1)
+	if got := call(t, nil, script, "validate", "-"); got.code != 1 || !strings.Contains(got.err, "E316") || !strings.Contains(got.err, "is not closed") {
+		t.Errorf("%+v", got)
+	}
 	if missing := call(t, nil, "", "validate", "/nowhere.yaml"); missing.code != 1 || !strings.Contains(missing.err, "/nowhere.yaml") {
 		t.Errorf("%+v", missing)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"weftline/engine/activity"
 	"weftline/engine/flow"
 )
 
@@ -17,7 +18,7 @@ type fileReport struct {
 }
 
 // validate exits with 1 when a file has an error; warnings alone are fine.
-func validate(_ context.Context, t Terminal, args []string) error {
+func validate(ctx context.Context, t Terminal, args []string) error {
 	flags := t.flags("validate")
 	pretty := flags.Bool("pretty", false, "show each problem with its lines and the fix")
 	asJSON := flags.Bool("json", false, "print one JSON object a file")
@@ -25,13 +26,21 @@ func validate(_ context.Context, t Terminal, args []string) error {
 	if err != nil {
 		return err
 	}
+	scripts := &scriptReader{}
+	defer scripts.close()
 	valid := true
 	for _, file := range files {
 		text, err := readFile(t, file)
 		if err != nil {
 			return err
 		}
-		report := flow.ValidateFile(text)
+		reading := flow.ReadFile(text)
+		found, err := scripts.mistakes(ctx, reading.Code)
+		if err != nil {
+			return err
+		}
+		reading.Add(found)
+		report := reading.Report
 		valid = valid && report.Valid
 		switch {
 		case *asJSON:
@@ -51,6 +60,31 @@ func validate(_ context.Context, t Terminal, args []string) error {
 		return exit(1)
 	}
 	return nil
+}
+
+// scriptReader finds scripts that cannot run, in a process that is started for the first one.
+type scriptReader struct{ kind *activity.Script }
+
+func (s *scriptReader) mistakes(ctx context.Context, code []flow.Code) (found []flow.Problem, err error) {
+	if len(code) == 0 {
+		return nil, nil
+	}
+	if s.kind == nil {
+		program, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find this program, which reads scripts in a process of its own: %w", err)
+		}
+		if s.kind, err = activity.NewScript(activity.ScriptOptions{Sandbox: []string{program, sandboxCommand}}); err != nil {
+			return nil, err
+		}
+	}
+	return s.kind.Mistakes(ctx, code), nil
+}
+
+func (s *scriptReader) close() {
+	if s.kind != nil {
+		s.kind.Close()
+	}
 }
 
 // readFile reads a file, or standard input for "-".

@@ -115,6 +115,14 @@ func (r *Registry) Unable(activity *flow.Activity) string {
 	return ""
 }
 
+// Mistakes says what is wrong with the code in activities, as far as somebody here can read it.
+func (r *Registry) Mistakes(ctx context.Context, code []flow.Code) []flow.Problem {
+	if reader, ok := r.runners[flow.TypeScript].(Reader); ok && len(code) > 0 {
+		return reader.Mistakes(ctx, code)
+	}
+	return nil
+}
+
 // Types lists what can be run here, sorted.
 func (r *Registry) Types() []string {
 	var types []string

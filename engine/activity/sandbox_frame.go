@@ -11,6 +11,7 @@ import (
 // sandboxOrder is one script on its way into a sandbox process.
 type sandboxOrder struct {
 	Source    string          `json:"source"`
+	OnlyRead  bool            `json:"onlyRead,omitempty"` // compile it, run nothing
 	Input     json.RawMessage `json:"input"`
 	Memory    int64           `json:"memory"`    // bytes of live values
 	CPU       int64           `json:"cpu"`       // milliseconds of processor time

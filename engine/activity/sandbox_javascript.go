@@ -26,6 +26,10 @@ const (
 // runJavaScript runs one script in an interpreter of its own, whose only global beside the language's is
 // input, and console.
 func runJavaScript(order sandboxOrder, say func(stream, line string)) sandboxReport {
+	if order.OnlyRead {
+		_, fault := compileScript(order.Source)
+		return sandboxReport{Fault: fault}
+	}
 	vm := goja.New()
 	vm.SetMaxCallStackSize(maxCallDepth)
 	vm.SetParserOptions(parser.WithDisableSourceMaps) // a source map would be read from a file
@@ -104,6 +108,9 @@ func compileScript(source string) (*goja.Program, *sandboxFault) {
 			position := compiler.File.Position(compiler.Offset)
 			fault.Line, fault.Column = position.Line-1, position.Column
 		}
+	}
+	if fault.Line > 1+strings.Count(source, "\n") { // it stands in what is put around the source
+		fault.Message = "SyntaxError: the script ends too early: a bracket, a block or a text is not closed"
 	}
 	return nil, fault
 }

@@ -36,6 +36,7 @@ type Script struct {
 	boxes        *sandboxes
 	interpreters map[string]string // language → program
 	options      ScriptOptions
+	verdicts     verdicts
 }
 
 // NewScript makes the script kind and starts a first sandbox beside. An error says which language has no

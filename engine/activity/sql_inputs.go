@@ -3,12 +3,12 @@ package activity
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"weftline/engine/flow"
 )
 
 // sqlInputs are the inputs of a statement, checked. text has $1, $2, … as its parameters, sets their values:
@@ -36,7 +36,7 @@ func readSQLInputs(given any) (in sqlInputs, err error) {
 	if in.toFile, err = readSaveAs(inputs["saveAs"], in.mode); err != nil {
 		return in, err
 	}
-	names, text := numberParameters(query)
+	names, text := flow.NumberParameters(query)
 	in.text = text
 	if in.mode != "batch" {
 		set, err := parameterSet("params", names, inputs["params"])
@@ -99,30 +99,6 @@ func parameterSet(what string, names []string, given any) ([]any, error) {
 		return nil, fmt.Errorf("%s must be a map for :name, or a list for $1", what)
 	}
 	return nil, fmt.Errorf("%s must be a map with values for :%s", what, strings.Join(names, ", :"))
-}
-
-// sqlParts matches what a query consists of as far as :name is concerned: texts, quoted names, comments and
-// casts, in which it has no meaning, then the parameter itself.
-var sqlParts = regexp.MustCompile(`(?s)(?i:\be)'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$\$.*?\$\$|::|:=|:([A-Za-z_][A-Za-z0-9_]*)`)
-
-// numberParameters replaces :name by $1, $2, … and answers the names in that order, each once.
-func numberParameters(query string) (names []string, text string) {
-	var b strings.Builder
-	last := 0
-	for _, at := range sqlParts.FindAllStringSubmatchIndex(query, -1) {
-		if at[2] < 0 {
-			continue
-		}
-		name := query[at[2]:at[3]]
-		number := slices.Index(names, name) + 1
-		if number == 0 {
-			names = append(names, name)
-			number = len(names)
-		}
-		b.WriteString(query[last:at[0]] + "$" + strconv.Itoa(number))
-		last = at[1]
-	}
-	return names, b.String() + query[last:]
 }
 
 // bind writes values as the texts that PostgreSQL reads for the types it expects; nil is null.

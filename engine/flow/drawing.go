@@ -2,6 +2,7 @@ package flow
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
@@ -16,7 +17,7 @@ type Drawn struct {
 func Drawing(text []byte) *Drawn {
 	ps := &problems{}
 	documents := parse(text, ps)
-	if ps.hasErrors() {
+	if ps.hasErrors() || !drawable(documents) {
 		return nil
 	}
 	var workflow, layout json.RawMessage
@@ -34,10 +35,15 @@ func Drawing(text []byte) *Drawn {
 	if workflow == nil && withSpec != nil {
 		workflow = withSpec.appendJSON(nil)
 	}
-	if workflow == nil {
-		return nil
-	}
 	return &Drawn{Workflow: workflow, Layout: layout}
+}
+
+// drawable: one of them is a Workflow, or has what it would have.
+func drawable(documents []*document) bool {
+	return slices.ContainsFunc(documents, func(d *document) bool {
+		kind := d.root.get("kind").text()
+		return kind == "Workflow" || kind != "Layout" && d.root.get("spec") != nil
+	})
 }
 
 func (n *node) appendJSON(b []byte) []byte {

@@ -67,6 +67,8 @@ var explanations = map[string]explanation{
 	"E313": {"not a boolean", "A condition must be true or false; there is no truthiness.", "Compare: x > 0, x != null, len(list) > 0."},
 	"E314": {"expression in foreign code", "Values pasted into scripts or SQL can break out of them.", "Hand values in: script by input, env, args, stdin or files; sql by params."},
 	"E315": {"variables in a circle", "Each needs the next, so none can be computed.", "Compute one of them without the other."},
+	"E316": {"code that cannot be run", "The script is not in its language, so the activity would fail each time before it does anything.", "Correct the place named."},
+	"E317": {"parameters of a query", "What the query asks for as :name and what params gives are not the same, so the activity would fail each time.", "Give each :name its value in params, and nothing else."},
 
 	"E401": {"unknown key", "A misspelt key would be ignored silently, so every key is checked.", "Check the spelling; keys of your own begin with x-."},
 	"E402": {"missing key", "It cannot do without this key.", "Add it."},

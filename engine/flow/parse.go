@@ -294,7 +294,10 @@ func (r *reader) scalar(y *yaml.Node, n *node) {
 
 // documentsOf finds the one Workflow of a text, and what stands beside it.
 func documentsOf(text []byte, ps *problems) (workflow *document, others []*document) {
-	all := parse(text, ps)
+	return sortDocuments(parse(text, ps), ps)
+}
+
+func sortDocuments(all []*document, ps *problems) (workflow *document, others []*document) {
 	for _, d := range all {
 		if d.root.kind != mapNode {
 			ps.add("E113", d.root, "begin with apiVersion: weftline/v1", "the document is %s, not a map", d.root.word())

@@ -68,7 +68,7 @@ func (s *source) trace(n *node) []place {
 	for _, want := range n.raw {
 		at = s.seek(at, want, quote)
 		places = append(places, at)
-		if !s.past(at) && !isSpace(want) {
+		if !s.past(at) && (!isSpace(want) || s.escape(at, quote)) {
 			at = s.step(at, quote)
 		} else if !s.past(at) && s.rune(at.line, at.column) == want {
 			at = s.next(at)
@@ -115,6 +115,11 @@ func (s *source) seek(at place, want, quote rune) place {
 		at = s.next(at)
 	}
 	return at
+}
+
+// escape reports whether a value rune is written as an escape here, which the end of a line is not.
+func (s *source) escape(at place, quote rune) bool {
+	return quote == '"' && s.rune(at.line, at.column) == '\\' && s.rune(at.line, at.column+1) != '\n'
 }
 
 // step moves past one value rune, which may be an escape of several.

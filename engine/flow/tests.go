@@ -171,7 +171,10 @@ func textsOrNil(n *node) []string {
 }
 
 // ValidateFile is Validate for a file that may also hold tests alone.
-func ValidateFile(text []byte) Report {
+func ValidateFile(text []byte) Report { return ReadFile(text).Report }
+
+// ReadFile is Read for a file that may hold tests alone.
+func ReadFile(text []byte) Reading {
 	ps := &problems{}
 	tests, workflows := 0, 0
 	for _, d := range parse(text, ps) {
@@ -182,11 +185,11 @@ func ValidateFile(text []byte) Report {
 		}
 	}
 	if tests == 0 || workflows > 0 {
-		return Validate(text)
+		return Read(text)
 	}
 	suites, report := Tests(text)
 	report.Name = suites[0].Name
-	return report
+	return Reading{Text: text, Report: report}
 }
 
 // Value reads one document of YAML or JSON that is no definition, such as mocks, as a plain value.

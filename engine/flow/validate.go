@@ -2,18 +2,42 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Validate checks a text and reports everything that is wrong with it, sorted by position, at most 50
 // errors and 50 warnings.
-func Validate(text []byte) Report {
+func Validate(text []byte) Report { return Read(text).Report }
+
+// Reading is what a text says by itself.
+type Reading struct {
+	Report
+	Text     []byte
+	Workflow *Workflow // nil when it does not load
+	Code     []Code    // what other languages have to judge; none where there is another error
+	Drawable bool      // a graph can be drawn from it, as Drawing does
+}
+
+// Read checks a text as Validate does and keeps what it found on the way.
+func Read(text []byte) Reading {
 	ps := &problems{}
-	w, name, b := analyse(text, ps)
+	documents := parse(text, ps)
+	r := Reading{Text: text, Drawable: !ps.hasErrors() && drawable(documents)}
+	w, name, b := analyseDocuments(documents, ps)
 	if !ps.hasErrors() {
+		r.Workflow, r.Code = w, b.code()
 		b.sensitiveInPlain(w)
+		b.queryParameters()
 	}
-	return ps.report(name)
+	r.Report = ps.report(name)
+	return r
+}
+
+// Add puts further problems into the report, which decides anew whether the text is valid.
+func (r *Report) Add(found []Problem) {
+	ps := &problems{found: slices.Concat(r.Errors, r.Warnings, found)}
+	*r = ps.report(r.Name)
 }
 
 // LoadError is the refusal of a definition that does not validate.
@@ -46,7 +70,11 @@ func Load(text []byte) (*Workflow, error) {
 
 // analyse parses, checks and builds. The workflow is complete only when no error was found.
 func analyse(text []byte, ps *problems) (w *Workflow, name string, b *builder) {
-	doc, others := documentsOf(text, ps)
+	return analyseDocuments(parse(text, ps), ps)
+}
+
+func analyseDocuments(documents []*document, ps *problems) (w *Workflow, name string, b *builder) {
+	doc, others := sortDocuments(documents, ps)
 	if doc == nil {
 		return nil, "", nil
 	}

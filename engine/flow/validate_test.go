@@ -88,6 +88,11 @@ func TestMistakesAreFoundAtTheirPlace(t *testing.T) {
 		{"partly wrapped", "E311", activities(`{id: a, when: "${{ inputs.n }} > 1", ` + set + `}`), "${{", "without"},
 		{"condition", "E313", activities(`{id: a, when: inputs.n, ` + set + `}`), "inputs.n", "boolean"},
 		{"foreign code", "E314", activities(`{id: a, type: sql, inputs: {connection: c, query: "select ${{ inputs.n }}"}}`), `"select ${{ inputs.n }}"`, "params"},
+		{"query without a value", "E317", activities(`{id: a, type: sql, inputs: {connection: c, query: "select ':no', a::text, :day", params: {}}}`), ":day", "params: {day"},
+		{"query without params", "E317", activities(`{id: a, type: sql, inputs: {connection: c, query: "select :day"}}`), ":day", ":day"},
+		{"query with a list", "E317", activities(`{id: a, type: sql, inputs: {connection: c, query: "select :day", params: [1]}}`), ":day", ":day"},
+		{"parameter of no query", "E317", activities(`{id: a, type: sql, inputs: {connection: c, query: "select :day", params: {day: 1, dya: 2}}}`), "dya", `"day"`},
+		{"batch without a value", "E317", activities(`{id: a, type: sql, inputs: {connection: c, query: "select :day", mode: batch, params: [{day: 1}, {}]}}`), ":day", ":day"},
 		{"variables", "E315", definition("  variables: {a: \"${{ vars.b }}\", b: \"${{ vars.a }}\"}\n  activities:\n    - {id: a, " + set + "}\n"), "", "a → b → a"},
 		{"secret", "E502", activities(`{id: a, type: set, outputs: {x: secrets.KEY}}`), "secrets", "stored"},
 		{"sensitive correlation", "E503", sensitive(`{id: a, type: event, event: {name: x, correlation: inputs.person.card}}`), "inputs", "correlation"},
@@ -109,6 +114,75 @@ func TestMistakesAreFoundAtTheirPlace(t *testing.T) {
 		case p.Severity != "error" || p.Line < 1 || p.Column < 1:
 			t.Errorf("%s: %+v", c.name, p)
 		}
+	}
+}
+
+// A query whose values are not written out is left to the run, and so is one with $1; what was published before loads.
+func TestOnlySureParametersAreRefused(t *testing.T) {
+	for _, inputs := range []string{
+		`query: "select :day", params: {day: null}`, `query: "select :day", params: "${{ inputs.person }}"`, `query: "select $1", params: [1]`,
+		`query: "select $1"`, `query: "select 1"`, `query: "select :day", mode: batch, params: "${{ inputs.list }}"`, `query: "select :day, :day", params: {day: 1}`,
+	} {
+		text := activities(`{id: a, type: sql, inputs: {connection: c, ` + inputs + `}}`)
+		if p := find(flow.Validate(text).Errors, "E317"); p != nil {
+			t.Errorf("%s: %+v", inputs, p)
+		}
+	}
+	inherited := definition("  defaults: {sql: {params: {day: 1}}}\n  activities:\n    - {id: a, type: sql, inputs: {connection: c, query: \"select :day\"}}\n")
+	if p := find(flow.Validate(inherited).Errors, "E317"); p != nil {
+		t.Errorf("inherited: %+v", p)
+	}
+	text := activities(`{id: a, type: sql, inputs: {connection: c, query: "select :day"}}`)
+	if _, err := flow.Load(text); err != nil || flow.Validate(text).Valid {
+		t.Errorf("loading: %v", err)
+	}
+}
+
+// A mistake in code is placed where its line and column stand in the YAML, in every style of writing a text.
+func TestMistakesInCodeHaveTheirPlaceInTheText(t *testing.T) {
+	for _, c := range []struct {
+		source       string
+		line, column int
+		at           string
+	}{
+		{`"const ä = 1; return ä ?"`, 1, len("const ä = 1; return ä ") + 1, "?"},
+		{`'it''s?'`, 1, len("it's") + 1, "?"},
+		{`"a\nb ?"`, 2, 3, "?"},
+		{"|\n          a\n            b ?\n", 2, 5, "?"},
+		{`"if (a) { }"`, 9, 1, `"`},
+	} {
+		text := definition("  activities:\n    - id: a\n      type: script\n      inputs:\n        language: javascript\n        source: " + c.source + "\n")
+		reading := flow.Read(text)
+		if !reading.Valid || len(reading.Code) != 1 {
+			t.Fatalf("%s: %+v", c.source, reading.Errors)
+		}
+		p := reading.Code[0].Mistake(c.line, c.column, "no")
+		if marked(text, p.Pos) != c.at || p.Path != "spec.activities[0].inputs.source" {
+			t.Errorf("%s: marks %q in %s, want %q", c.source, marked(text, p.Pos), p.Path, c.at)
+		}
+		reading.Add([]flow.Problem{p})
+		if reading.Valid || find(reading.Errors, "E316") == nil {
+			t.Errorf("%s: still valid", c.source)
+		}
+	}
+}
+
+// Scripts stand everywhere activities do, and take their language from the defaults.
+func TestCodeIsFoundEverywhere(t *testing.T) {
+	text := definition(`  defaults: {script: {language: javascript}}
+  activities:
+    - {id: a, type: script, inputs: {source: one}, compensate: {type: script, inputs: {language: python, source: two}}}
+    - {id: l, type: for_each, for_each: {items: [1], activity: {type: script, inputs: {source: three}}}}
+    - {id: s, type: set, outputs: {x: "'type: script'"}}
+  onExit:
+    - {id: h, type: script, inputs: {source: four}}
+`)
+	var got []string
+	for _, code := range flow.Read(text).Code {
+		got = append(got, code.Language+" "+code.Text)
+	}
+	if want := "javascript one, python two, javascript three, javascript four"; strings.Join(got, ", ") != want {
+		t.Errorf("%v, want %s: %v", got, want, flow.Validate(text).Errors)
 	}
 }
 
