@@ -285,6 +285,9 @@ func (c *catalog) changedSince(ctx context.Context, d dossier, revision int32) (
 	}
 	changed := map[string]bool{}
 	for _, change := range changes {
+		if change.What == "test" { // its name is no activity's
+			continue
+		}
 		changed[change.ID] = true
 		if _, to, isEdge := strings.Cut(change.ID, " → "); isEdge {
 			changed[to] = true

@@ -66,6 +66,9 @@ func (p *Pages) showProposal(c *fiber.Ctx, refused string, typed proposals.Typed
 	}
 	view := proposalView(detail, who)
 	view.Refused, view.Typed, view.CSRF = refused, typed, ViewOf(c).CSRF
+	if detail.Version != nil {
+		view.Published = publishing(c, id.Workflow, detail.Version)
+	}
 	view.MayAuthor, view.MayReview = May(c, auth.Author), May(c, auth.Review)
 	if view.Open {
 		if view.Next, err = p.nextVersion(c, id.Workflow, detail.Diff.ToText); err != nil {
@@ -193,6 +196,11 @@ func shown(err error) string {
 
 // onProposal does something with a proposal and shows it again, with the refusal if there is one.
 func (p *Pages) onProposal(c *fiber.Ctx, typed proposals.Typed, act func(ctx context.Context, who engine.Who, id engine.ProposalID) error) error {
+	return p.onProposalThen(c, typed, act, func(page string) string { return page })
+}
+
+// onProposalThen is onProposal with the address of the page that it leads to.
+func (p *Pages) onProposalThen(c *fiber.Ctx, typed proposals.Typed, act func(ctx context.Context, who engine.Who, id engine.ProposalID) error, then func(page string) string) error {
 	id, err := proposalID(c)
 	if err != nil {
 		return err
@@ -205,7 +213,7 @@ func (p *Pages) onProposal(c *fiber.Ctx, typed proposals.Typed, act func(ctx con
 	if err != nil {
 		return err
 	}
-	return seeOther(c, proposals.Address(id.Workflow, id.Number))
+	return seeOther(c, then(proposals.Address(id.Workflow, id.Number)))
 }
 
 func (p *Pages) reviseProposal(c *fiber.Ctx) error {
@@ -216,10 +224,12 @@ func (p *Pages) reviseProposal(c *fiber.Ctx) error {
 }
 
 func (p *Pages) publishProposal(c *fiber.Ctx) error {
-	return p.onProposal(c, proposals.Typed{}, func(ctx context.Context, who engine.Who, id engine.ProposalID) error {
-		_, _, err := p.Door.PublishProposal(ctx, who, id, "")
+	var version engine.Version
+	var created bool
+	return p.onProposalThen(c, proposals.Typed{}, func(ctx context.Context, who engine.Who, id engine.ProposalID) (err error) {
+		version, created, err = p.Door.PublishProposal(ctx, who, id, "")
 		return err
-	})
+	}, func(page string) string { return publishedAt(page, version, created) })
 }
 
 func (p *Pages) closeProposal(c *fiber.Ctx) error {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -125,7 +126,7 @@ func (p *Pages) publish(c *fiber.Ctx) error {
 		return err
 	}
 	name, message := c.Params("name"), strings.TrimSpace(form.Get("message"))
-	_, _, err = p.Door.Publish(c.UserContext(), ViewOf(c).Who, name, message)
+	version, created, err := p.Door.Publish(c.UserContext(), ViewOf(c).Who, name, message)
 	var refusal *engine.Error
 	if errors.As(err, &refusal) && refusal.Code != "not_found" && refusal.Code != "forbidden" {
 		c.Status(fiber.StatusUnprocessableEntity)
@@ -134,5 +135,23 @@ func (p *Pages) publish(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return seeOther(c, "/workflows/"+name)
+	return seeOther(c, publishedAt("/workflows/"+name, version, created))
+}
+
+// publishedAt is the page that tells what was published.
+func publishedAt(page string, version engine.Version, created bool) string {
+	asks := url.Values{"published": {strconv.Itoa(version.Version)}}
+	if !created {
+		asks.Set("again", "1")
+	}
+	return page + "?" + asks.Encode()
+}
+
+// publishing is what publishedAt said, as long as it is true.
+func publishing(c *fiber.Ctx, name string, current *int) versionsview.Publishing {
+	number, err := strconv.Atoi(c.Query("published"))
+	if err != nil || current == nil || *current != number {
+		return versionsview.Publishing{}
+	}
+	return versionsview.Publishing{Name: name, Version: number, Again: c.Query("again") != "", MayRun: May(c, auth.Run), MaySchedule: May(c, auth.Author)}
 }

@@ -23,7 +23,7 @@ func (p *Pages) versions(c *fiber.Ctx) error {
 	}
 	view := versionsview.View{
 		Now: now(), Name: name, Rows: versionRows(list.Items, workflow.PublishedVersion), Draft: workflow.HasDraft,
-		Next: nextPage(c, list.NextCursor), MayRestore: May(c, auth.Author), CSRF: ViewOf(c).CSRF,
+		Next: nextPage(c, list.NextCursor), Continued: c.Query("cursor") != "", MayRestore: May(c, auth.Author), CSRF: ViewOf(c).CSRF,
 	}
 	return Render(c, versionsview.Page(p.frame(c, "Versions", "workflows", workflowsCrumb(), workflowCrumb(name)), view))
 }

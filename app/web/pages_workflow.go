@@ -31,6 +31,7 @@ func (p *Pages) workflow(c *fiber.Ctx) error {
 	if workflow.PublishedVersion != nil {
 		view.Version = *workflow.PublishedVersion
 	}
+	view.Published = publishing(c, name, workflow.PublishedVersion)
 	if view.Tests, err = p.testCases(c); err != nil && !isRefusal(err, "not_found") {
 		return err // without any text there are no tests
 	}

@@ -2,6 +2,8 @@ package web
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -50,8 +52,17 @@ func (p *Pages) createWorkflow(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	name, from := form.Get("name"), form.Get("from")
-	text, err := p.firstDraft(c, name, from)
+	name, from := strings.TrimSpace(form.Get("name")), form.Get("from")
+	words := form.Get("words")
+	if made := workflows.NameOf(name); made != "" && made != name {
+		message := fmt.Sprintf("“%s” cannot be a name; %s can, and stands there now.", name, made)
+		if from == "" {
+			message += " Your words become the description."
+		}
+		c.Status(fiber.StatusUnprocessableEntity)
+		return p.showNew(c, workflows.New{Name: made, Words: name, Template: from, Error: message})
+	}
+	text, err := p.firstDraft(c, name, from, words)
 	if err == nil {
 		_, err = p.Door.SaveDraft(c.UserContext(), ViewOf(c).Who, name, []byte(text), "", true)
 	}
@@ -62,7 +73,7 @@ func (p *Pages) createWorkflow(c *fiber.Ctx) error {
 			message = "There is a workflow " + name + " already: choose another name, or edit that one."
 		}
 		c.Status(fiber.StatusUnprocessableEntity)
-		return p.showNew(c, workflows.New{Name: name, Error: message, Template: from})
+		return p.showNew(c, workflows.New{Name: name, Words: words, Error: message, Template: from})
 	}
 	if err != nil {
 		return err
@@ -70,13 +81,19 @@ func (p *Pages) createWorkflow(c *fiber.Ctx) error {
 	return seeOther(c, "/workflows/"+name+"/edit")
 }
 
+// oneLine keeps the words of a text, the first 200 letters at most.
+func oneLine(text string) string {
+	letters := []rune(strings.Join(strings.Fields(text), " "))
+	return string(letters[:min(len(letters), 200)])
+}
+
 // firstDraft is one activity, or a copy of what another workflow has published.
-func (p *Pages) firstDraft(c *fiber.Ctx, name, from string) (string, error) {
+func (p *Pages) firstDraft(c *fiber.Ctx, name, from, words string) (string, error) {
 	if name == "" {
 		return "", engine.Refuse("invalid_input", "Give the workflow a name.")
 	}
 	if from == "" {
-		return workflows.Blank(name), nil
+		return workflows.Blank(name, oneLine(words)), nil
 	}
 	source, err := p.published(c, from)
 	if err != nil {

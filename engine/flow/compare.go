@@ -13,7 +13,8 @@ import (
 
 // Compare tells what changed between two definitions, by activity and by field; layout, comments and the
 // order of keys do not matter. An activity under a new id with the same content is renamed; one at another
-// place among its kept neighbours is moved. Texts that do not parse are an error.
+// place among its kept neighbours is moved. Tests beside the workflow come last, case by case. Texts that do not
+// parse are an error.
 func Compare(from, to []byte) ([]Change, error) {
 	a, err := readSide(from)
 	if err != nil {
@@ -27,6 +28,7 @@ func Compare(from, to []byte) ([]Change, error) {
 	d.activities(a.activities, b.activities, "activity")
 	d.hooks(a.spec, b.spec)
 	d.rest(a, b)
+	d.tests(a.tests, b.tests)
 	return d.changes, nil
 }
 
@@ -35,6 +37,7 @@ type side struct {
 	metadata   map[string]any
 	spec       map[string]any
 	activities []*step
+	tests      []testPart
 }
 
 // step is an activity with its edges apart.
@@ -46,7 +49,7 @@ type step struct {
 
 func readSide(text []byte) (*side, error) {
 	ps := &problems{}
-	doc, _ := documentsOf(text, ps)
+	doc, beside := documentsOf(text, ps)
 	if doc == nil || doc.root.get("spec") == nil {
 		return nil, &LoadError{ps.report("")}
 	}
@@ -58,6 +61,7 @@ func readSide(text []byte) (*side, error) {
 	s.metadata, _ = plain["metadata"].(map[string]any)
 	s.spec, _ = plain["spec"].(map[string]any)
 	s.activities = steps(s.spec["activities"])
+	s.tests = testParts(c, beside)
 	return s, nil
 }
 

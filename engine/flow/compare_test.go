@@ -51,6 +51,26 @@ func TestChangesAreToldByActivityAndField(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
+	cases := func(list string) []byte {
+		return append(activities(`{id: a, `+set+`}`), "---\napiVersion: weftline/v1\nkind: WorkflowTest\nmetadata: {name: t}\nspec: {cases: ["+list+"]}\n"...)
+	}
+	none, plain := activities(`{id: a, `+set+`}`), `{name: plain, input: {n: 1}, expect: {status: completed}}`
+	for _, c := range []struct {
+		name     string
+		from, to []byte
+		want     string
+	}{
+		{"test added", none, cases(plain), "added test plain expect:<nil>→map[status:completed] input:<nil>→map[n:1]"},
+		{"test removed", cases(plain), none, "removed test plain expect:map[status:completed]→<nil> input:map[n:1]→<nil>"},
+		{"test changed", cases(plain), cases(`{name: plain, input: {n: 2}, expect: {status: completed}}`), "changed test plain input.n:1→2"},
+		{"test renamed", cases(plain), cases(`{name: other, input: {n: 1}, expect: {status: completed}}`), "renamed test other name:plain→other"},
+		{"another order", cases(plain + `, {name: b}`), cases(`{name: b}, ` + plain), ""},
+		{"two of one name", cases(plain), cases(plain + `, {name: plain}`), "added test plain (2)"},
+	} {
+		if got := told(t, c.from, c.to); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
 	if _, err := flow.Compare([]byte("a: ["), activities(`{id: a, `+set+`}`)); err == nil {
 		t.Error("a text that is not YAML is compared")
 	}

@@ -214,7 +214,7 @@ func TestCasesThatCannotWorkSayWhy(t *testing.T) {
 		"script[0] it stands at 9h, but the execution was failed after 8h": "    - name: x\n      mocks: {build: {image: a}}\n      script: [{at: 9h, human: approve, by: bob}]\n",
 		"script[0] deploy has no open task at 1m: it is pending":           "    - name: x\n      mocks: {build: {image: a}}\n      script: [{at: 1m, human: deploy, by: bob}]\n",
 		`"maybe" is no decision of this task`:                              "    - name: x\n      mocks: {build: {image: a}}\n      script: [{at: 1m, human: approve, by: bob, outcome: maybe}]\n",
-		"input/service: ":                                                   "    - name: x\n      input: {service: 1}\n",
+		"input/service: ":                                                  "    - name: x\n      input: {service: 1}\n",
 	} {
 		if says := saysOf(t, release, cases); !strings.Contains(says, want) {
 			t.Errorf("missing %q in\n%s", want, says)

@@ -29,6 +29,9 @@ func Groups(changes []flow.Change) []Group {
 	groups := make([]Group, 0, len(changes))
 	for _, change := range changes {
 		group := Group{Kind: change.Kind, What: change.What, ID: change.ID, Title: title(change), Note: note(change)}
+		if change.What == "test" {
+			group.ID = "" // its name may be that of an activity
+		}
 		for _, field := range change.Fields {
 			group.Fields = append(group.Fields, fieldRow(field))
 		}
@@ -51,6 +54,8 @@ func note(change flow.Change) string {
 		return "Only its place in the file changed; it behaves as before."
 	case change.Kind == "removed" && change.What == "activity":
 		return "Running executions keep it: each finishes on the version it began with."
+	case change.What == "test" && change.Kind == "added":
+		return "It is published with the workflow and changes nothing that executions do."
 	}
 	return ""
 }
@@ -80,9 +85,12 @@ func value(v any) (text string, code bool) {
 
 // Counts sums up a comparison in words: "2 added, 1 changed".
 func Counts(groups []Group) string {
-	n := map[string]int{}
+	n, tests := map[string]int{}, 0
 	for _, group := range groups {
 		n[group.Kind]++
+		if group.What == "test" {
+			tests++
+		}
 	}
 	var parts []string
 	for _, kind := range []string{"added", "removed", "changed", "renamed", "moved"} {
@@ -92,6 +100,9 @@ func Counts(groups []Group) string {
 	}
 	if len(parts) == 0 {
 		return "No change of behaviour"
+	}
+	if tests == len(groups) {
+		return "Tests only: " + strings.Join(parts, ", ")
 	}
 	return strings.Join(parts, ", ")
 }

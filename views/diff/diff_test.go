@@ -86,6 +86,9 @@ func TestGroupsShowFieldsBeforeAndAfter(t *testing.T) {
 	if got := Counts(groups); got != "1 added, 1 changed" {
 		t.Errorf("counts = %q", got)
 	}
+	if got := Counts(Groups([]flow.Change{{Kind: "added", What: "test", ID: "pay"}})); got != "Tests only: 1 added" {
+		t.Errorf("got %q", got)
+	}
 	if got := Counts(nil); got != "No change of behaviour" {
 		t.Errorf("counts of nothing = %q", got)
 	}

@@ -61,6 +61,7 @@ type View struct {
 	Reviewers, Editors     []string
 	Revision, Next         int // Next is the version that publishing makes
 	Version                int // that it was published as, 0 = none
+	Published              versions.Publishing
 	EndedBy                string
 	Checks                 []Check
 	Risks                  []Risk

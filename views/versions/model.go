@@ -4,7 +4,9 @@ package versions
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"weftline/engine/flow"
@@ -29,8 +31,24 @@ type View struct {
 	Rows       []Row
 	Draft      bool // a draft goes beyond what is published
 	Next       string
+	Continued  bool // not the first page of the list
 	MayRestore bool
 	CSRF       string
+}
+
+// Publishing is what a person has just published; Version 0 is nothing.
+type Publishing struct {
+	Name                string
+	Version             int
+	Again               bool // the version was there before: what was published does the same
+	MayRun, MaySchedule bool
+}
+
+func (v Publishing) headline() string {
+	if v.Again {
+		return fmt.Sprintf("It does what version %d does, so version %[1]d is published with the new text.", v.Version)
+	}
+	return fmt.Sprintf("Version %d is published.", v.Version)
 }
 
 // Comparison is the page of two sides.
@@ -75,6 +93,27 @@ func ShortHash(hash string) string {
 		return hash[:10]
 	}
 	return hash
+}
+
+// Same is how one side is called within a sentence.
+func Same(side string) string {
+	if name := Side(side); name != "Nothing published" {
+		return strings.ToLower(name[:1]) + name[1:]
+	}
+	return "empty"
+}
+
+// alone: there is no second side to compare the only version with.
+func (v View) alone() bool { return len(v.Rows) == 1 && !v.Draft && !v.Continued && v.Next == "" }
+
+// older is what the newest side is compared with at first: what is published with the draft, else the version before.
+func older(v View) string {
+	for i, row := range v.Rows {
+		if v.Draft && row.Current || !v.Draft && i == 1 {
+			return strconv.Itoa(row.Number)
+		}
+	}
+	return strconv.Itoa(v.Rows[0].Number)
 }
 
 func newest(v View) string {

@@ -17,6 +17,7 @@ type View struct {
 	Description string
 	Labels      []string
 	Version     int // published, 0 = none
+	Published   versions.Publishing
 	Draft       bool
 	Text        string // of what is shown: the published version, else the draft
 	Runs        []lists.RunRow

@@ -8,7 +8,7 @@ import (
 )
 
 func TestBlankIsValid(t *testing.T) {
-	report := flow.Validate([]byte(Blank("order-fulfilment")))
+	report := flow.Validate([]byte(Blank("order-fulfilment", "")))
 	if !report.Valid || report.Name != "order-fulfilment" {
 		t.Errorf("report: %+v", report)
 	}

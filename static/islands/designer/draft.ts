@@ -173,9 +173,10 @@ export class Draft {
     return next < 0 ? map.items.at(-1)! : (map.items[next - 1] ?? null);
   }
 
-  /** Removes a key or an item; a map or list that would be left empty goes with it. */
+  /** Removes a key or an item; a map, list or Layout document that would be left empty goes with it. */
   remove(path: Path, which: Which = 'workflow'): void {
     const parentPath = path.slice(0, -1);
+    if (which === 'layout' && path.length === 1 && this.isLastOfLayout(String(path[0])) && this.removeLayout()) return;
     let parent = this.node(parentPath, which);
     if (isAlias(parent)) {
       this.unalias(parentPath, which);
@@ -190,9 +191,26 @@ export class Draft {
     }
   }
 
+  private isLastOfLayout(key: string): boolean {
+    const layout = this.document('layout')?.contents;
+    const said = isMap(layout) ? layout.items.map((pair) => camel(String((pair.key as Scalar).value))) : [];
+    return said.includes(key) && said.every((name) => name === key || name === 'apiVersion' || name === 'kind');
+  }
+
+  /** Takes the Layout document away with the line of dashes before it, unless somebody wrote comments there. */
+  private removeLayout(): boolean {
+    const root = this.document('layout')!.contents as YAMLMap;
+    const end = this.lineEnd(this.endOf(root)) + this.eol.length;
+    const dashes = this.current.lastIndexOf('---', root.range![0]);
+    const rest = this.current.slice(end);
+    const isPlain = dashes > 0 && this.current.slice(dashes + 3, root.range![0]).trim() === '' && (rest.trim() === '' || rest.startsWith('---'));
+    if (isPlain) this.splice(dashes, Math.min(end, this.current.length), '');
+    return isPlain;
+  }
+
   private removeEntry(parent: YAMLMap | YAMLSeq, index: number, path: Path, which: Which): void {
     if (parent.items.length === 1) {
-      if (path.length > 2) return this.remove(path, which);
+      if (!isRequired(path, which)) return this.remove(path, which);
       return this.replace(path, isMap(parent) ? {} : [], which);
     }
     if (parent.flow) return this.removeFlow(parent, index);
@@ -381,4 +399,9 @@ function isPlainMap(value: unknown): value is Record<string, unknown> {
 
 function same(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** What a workflow cannot be without stays, empty; all else goes with its last entry. */
+function isRequired(path: Path, which: Which): boolean {
+  return path.length === 0 || (which === 'workflow' && ['spec', 'metadata', 'spec.activities'].includes(path.join('.')));
 }

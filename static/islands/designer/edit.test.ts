@@ -158,7 +158,18 @@ test('moved nodes are remembered in a layout document at the end, sorted by id',
   assert.ok(moved.startsWith(sample));
   assert.match(moved, /---\napiVersion: weftline\/v1\nkind: Layout\npositions:\n {2}ask: \[10, 20\]\n {2}ship: \[120, 60\]\n$/);
   assert.deepEqual(graphFromText(moved).positions.get('ship'), [120, 60]);
+  assert.equal(after(moved, tidy(['ask', 'ship'])), sample); // nothing empty is left
+  const noted = after(moved, addNote('why', [0, 0]));
+  assert.match(after(noted, tidy(null)), /kind: Layout\nnotes:\n/);
+  assert.doesNotMatch(after(noted, tidy(null)), /positions/);
+  const commented = moved.replace('kind: Layout\n', 'kind: Layout # mine\n').replace('---\n', '---\n# by hand\n');
+  assert.match(after(commented, tidy(null)), /# by hand\napiVersion: weftline\/v1\nkind: Layout # mine\n$/);
   assert.equal(graphFromText(after(moved, tidy(null))).positions.size, 0);
+});
+
+test('the last entry of a map goes with the map, but what a workflow needs stays', () => {
+  const labelled = sample.replace('name: orders # the public name\n', 'name: orders # the public name\n  labels: {team: orders}\n');
+  assert.equal(after(labelled, (draft) => (draft.remove(['metadata', 'labels', 'team']), { said: '' })), sample);
 });
 
 test('copied text is a list, and pasted twice it gets free ids and inner edges', () => {
