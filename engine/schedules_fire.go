@@ -343,7 +343,7 @@ func (t *ticking) open(ctx context.Context, scheduledAt time.Time) (*opening, er
 		return nil, err
 	}
 	if input := definition.Schedules[*t.row.Place].Input; input != nil {
-		if request.Input, err = input.Eval(expr.Env{"trigger": trigger}); err != nil {
+		if request.Input, err = input.Eval(expr.Roots{"trigger": trigger}); err != nil {
 			return nil, inExpression("input", err)
 		}
 	}

@@ -44,7 +44,7 @@ func (r *runs) eventOpening(ctx context.Context, who Who, signal execution.Signa
 	trigger := map[string]any{"type": "event", "id": orNil(signal.ID), "payload": signal.Payload}
 	says := expressions{When: event.When, Input: event.Input, DedupeKey: event.DedupeKey, Otherwise: signal.Payload,
 		Key: fmt.Sprintf("event:%d:%s", row.Place, shortened(event.Name))}
-	env := expr.Env{"trigger": trigger}
+	env := expr.Roots{"trigger": trigger}
 	holds, err := says.holds(env)
 	if err != nil {
 		r.log.Warn("the when of an event trigger failed, it does not match", "workflow", row.Workflow, "error", err)
@@ -72,7 +72,7 @@ func (r *runs) eventOpening(ctx context.Context, who Who, signal execution.Signa
 func hiddenInputs(says expressions, input any, signal execution.Signal) []string {
 	given, _ := input.(map[string]any)
 	says.Otherwise, says.DedupeKey = signal.Shown, nil
-	shown, err := says.evaluate(expr.Env{"trigger": map[string]any{"type": "event", "id": orNil(signal.ID), "payload": signal.Shown}})
+	shown, err := says.evaluate(expr.Roots{"trigger": map[string]any{"type": "event", "id": orNil(signal.ID), "payload": signal.Shown}})
 	if err != nil || shown.Input == nil {
 		return execution.HiddenNames(given, execution.Mask)
 	}

@@ -98,7 +98,7 @@ func (h *hooks) start(ctx context.Context, who Who, definition *store.Definition
 	trigger := map[string]any{"type": "webhook", "id": orNil(request.Request), "body": body,
 		"headers": visible(request.Headers, hook.Header), "query": anyMap(request.Query)}
 	says := expressions{When: hook.When, Input: hook.Input, DedupeKey: hook.DedupeKey, Otherwise: body, Key: "webhook:" + normalPath(hook.Path)}
-	env := expr.Env{"trigger": trigger}
+	env := expr.Roots{"trigger": trigger}
 	holds, err := says.holds(env)
 	if err != nil || !holds {
 		return Started{Skipped: true}, err

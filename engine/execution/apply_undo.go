@@ -38,5 +38,4 @@ func (f *fold) undoEnded(p place, to phase) {
 	} else {
 		u.Done = without(u.Done, p.key)
 	}
-	p.run.view = nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"weftline/engine/expr"
 	"weftline/engine/flow"
 	"weftline/engine/retry"
 )
@@ -20,7 +21,7 @@ func New(wf *flow.Workflow, start Start, now time.Time) (*State, []Event, error)
 	st := &State{}
 	d := decider{wf: wf, st: st, now: millis(now), events: make([]Event, 0, usualEvents)}
 	created := Created(start)
-	created.Input, created.Trigger = solidObject(start.Input), solidObject(start.Trigger)
+	created.Input, created.Trigger = expr.SolidObject(start.Input), expr.SolidObject(start.Trigger)
 	d.emit(WorkflowCreated, &created)
 	d.emit(WorkflowValidated, nil)
 	if err := ApplyAll(wf, st, d.events); err != nil {

@@ -40,7 +40,7 @@ func (e *effects) add(ev *Event) {
 		if ev.Type == PermitReleased {
 			e.Released = append(e.Released, Permit{Name: d.Name, Activity: ev.Activity, Item: ev.Item})
 		}
-	default:
+	case *TaskCreated, *TaskDecided, *TaskNotice:
 		e.tasks(ev)
 	}
 	if e.endsEventWait(ev) {
@@ -107,8 +107,6 @@ func (e *effects) tasks(ev *Event) {
 		default:
 			return
 		}
-	default:
-		return
 	}
 	e.Tasks = append(e.Tasks, row)
 }

@@ -2,7 +2,6 @@ package execution
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"weftline/engine/expr"
@@ -25,16 +24,14 @@ type reader struct {
 }
 
 func (r reader) eval(p *expr.Program) (any, error) {
-	v, err := p.Eval(r.env(p.References()))
-	return solid(v), err
+	return p.Eval(r.env(p.References()))
 }
 
 func (r reader) value(v *expr.Value) (any, error) {
 	if literal, ok := v.Literal(); ok {
 		return literal, nil
 	}
-	got, err := v.Eval(r.env(v.References()))
-	return solid(got), err
+	return v.Eval(r.env(v.References()))
 }
 
 func (r reader) condition(p *expr.Program) (bool, error) { return p.EvalBool(r.env(p.References())) }
@@ -55,17 +52,16 @@ func (r reader) named(list []flow.Named) (map[string]any, error) {
 	return out, nil
 }
 
-func (r reader) env(refs expr.References) expr.Env {
-	env := make(expr.Env, len(refs.Roots))
-	for _, root := range refs.Roots {
-		if v, ok := r.root(root, refs); ok {
-			env[root] = v
-		}
-	}
-	return env
+func (r reader) env(refs expr.References) expr.Env { return &scene{r, refs} }
+
+// scene is the state as one expression or value reads it.
+type scene struct {
+	reader
+	refs expr.References
 }
 
-func (r reader) root(name string, refs expr.References) (any, bool) {
+// Root gives what a name stands for.
+func (r *scene) Root(name string) (any, bool) {
 	if v, ok := r.extraShown[name]; ok && r.masked && v != nil {
 		return v, true
 	}
@@ -78,13 +74,13 @@ func (r reader) root(name string, refs expr.References) (any, bool) {
 	case "vars":
 		return r.variables(), true
 	case "activities":
-		return r.activities(refs.Activities), true
+		return (*activitiesView)(r), true
 	case "execution":
 		return r.execution(), true
 	case "trigger":
 		return r.trigger(), true
 	case "secrets":
-		return r.secretValues(refs.Secrets), true
+		return r.secretValues(r.refs.Secrets), true
 	case "error":
 		return r.failure(), true
 	}
@@ -204,116 +200,11 @@ func labelView(labels map[string]string) map[string]any {
 	return view
 }
 
-// activities shows those that the expression names, looked for from the inside out.
-func (r reader) activities(names []string) map[string]any {
-	all := make(map[string]any, len(names))
-	for _, name := range names {
-		if p, ok := r.visible(name); ok {
-			all[name] = r.view(p)
-		}
-	}
-	return all
-}
-
-func (r reader) visible(name string) (place, bool) {
-	for p := r.at; p.scope != nil; p = *p.loop {
-		if p.graph != nil {
-			if act := p.graph.ByID[name]; act != nil {
-				return p.sibling(act.Index), true
-			}
-		}
-		if p.loop == nil {
-			break
-		}
-	}
-	if act := r.wf.Graph.ByID[name]; act != nil && len(r.st.Main.Runs) > 0 {
-		return place{graph: r.wf.Graph, scope: &r.st.Main}.sibling(act.Index), true
-	}
-	return place{}, false
-}
-
-// view is what expressions see of one activity. Inputs are seen only by what undoes it.
-func (r reader) view(p place) map[string]any {
-	if r.masked && r.st.hides(r.wf) {
-		return r.withInputs(p, activityView(p, shownOutputOf(p.act, p.run)))
-	}
-	if p.run.view == nil || !p.run.Phase.over() {
-		p.run.view = activityView(p, outputOf(p.act, p.run))
-	}
-	return r.withInputs(p, p.run.view)
-}
-
-func (r reader) withInputs(p place, view map[string]any) map[string]any {
-	if r.at.undo && r.at.key == p.key {
-		withInputs := map[string]any{"inputs": p.run.Input, "input": p.run.Input}
-		for k, v := range view {
-			withInputs[k] = v
-		}
-		return withInputs
-	}
-	return view
-}
-
-func activityView(p place, output any) map[string]any {
-	r := p.run
-	failure := errorView(r.Error)
-	started, ended := orNull(text(r.Begun)), orNull(text(r.Ended))
-	outcome := orNull(r.Outcome)
-	return map[string]any{
-		"status": r.Phase.String(), "outcome": outcome, "decision": outcome,
-		"outputs": output, "output": output, "error": failure,
-		"attempts": int64(r.Attempt), "attempt": int64(r.Attempt),
-		"startedAt": started, "endedAt": ended, "finishedAt": ended,
-	}
-}
-
 func orNull(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
-}
-
-// outputOf is the output of an activity. That of a loop without outputs of its own is put together from
-// its items, also after a failure.
-func outputOf(act *flow.Activity, r *run) any {
-	if r.Output == nil && act.ForEach != nil && act.Outputs == nil && r.Loop != nil && r.Phase.over() {
-		return r.Loop.output(r.Loop.Results)
-	}
-	return r.Output
-}
-
-// shownOutputOf is what people may see of it.
-func shownOutputOf(act *flow.Activity, r *run) any {
-	if r.Output == nil && act.ForEach != nil && act.Outputs == nil && r.Loop != nil && r.Phase.over() {
-		return r.Loop.output(r.Loop.shownResults())
-	}
-	return seen(r.Output, r.Shown)
-}
-
-// shownResults are the results of a loop as people may see them.
-func (l *loop) shownResults() []any {
-	if len(l.ShownResults) == 0 {
-		return l.Results
-	}
-	shown := slices.Clone(l.Results)
-	for i, twin := range l.ShownResults {
-		shown[i] = twin
-	}
-	return shown
-}
-
-func (l *loop) output(results []any) map[string]any {
-	failures := []any{}
-	for i := range l.Results {
-		if err := l.Errors[i]; err != nil {
-			failures = append(failures, map[string]any{"index": int64(i), "key": l.key(i), "error": errorView(err)})
-		}
-	}
-	return map[string]any{
-		"results": results, "failures": failures,
-		"completed": int64(l.Completed), "failed": int64(l.Failed),
-	}
 }
 
 // failure is the error that a hook or the consumer of a failure handles, else null.

@@ -49,7 +49,7 @@ func asFailure(err error) *Error {
 func placed(f *Error, p place) *Error {
 	c := *f
 	c.Activity, c.Item, c.Attempt = p.Activity, p.Item, p.run.Attempt
-	c.Detail = solid(c.Detail)
+	c.Detail = expr.Solid(c.Detail)
 	if c.Class == "" {
 		c.Class = classActivity
 	}

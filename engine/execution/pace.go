@@ -43,11 +43,11 @@ func PoolName(wf *flow.Workflow, input map[string]any, hidden []string) (string,
 	if wf.Limits.ConcurrencyKey == nil {
 		return poolName(wf, twin{}), nil
 	}
-	value, err := wf.Limits.ConcurrencyKey.Eval(expr.Env{"inputs": input})
+	value, err := wf.Limits.ConcurrencyKey.Eval(expr.Roots{"inputs": input})
 	if err != nil {
 		return "", err
 	}
-	shown, err := wf.Limits.ConcurrencyKey.Eval(expr.Env{"inputs": maskInput(wf, input, hidden)})
+	shown, err := wf.Limits.ConcurrencyKey.Eval(expr.Roots{"inputs": maskInput(wf, input, hidden)})
 	if err != nil {
 		shown = Mask
 	}

@@ -4,14 +4,18 @@ import (
 	"slices"
 	"time"
 
+	"weftline/engine/expr"
 	"weftline/engine/flow"
 )
+
+// usualAnswer is room for the start and the end of an attempt.
+const usualAnswer = 2
 
 // Receive turns a message into events that are not applied yet; Advance follows when they are. A message
 // that is late, repeated or about something that is not there is refused with an error that wraps ErrStale,
 // and gives no events. A granted permit that is refused has to be given back by the caller.
 func Receive(wf *flow.Workflow, st *State, msg Message, now time.Time) ([]Event, error) {
-	d := decider{wf: wf, st: st, now: millis(now)}
+	d := decider{wf: wf, st: st, now: millis(now), events: make([]Event, 0, usualAnswer)}
 	if st.Terminal() && msg.Retry == nil && msg.Compensate == nil {
 		return nil, stale("the execution is %s", st.Status)
 	}
@@ -69,7 +73,7 @@ func (d *decider) result(r *Result) error {
 	case p.act.Type == flow.TypeSwitch:
 		value, _ := r.Value.(map[string]any)
 		outcome, _ := value["outcome"].(string)
-		d.finishTurn(p, twin{value: solid(r.Value)}, outcome)
+		d.finishTurn(p, twin{value: expr.Solid(r.Value)}, outcome)
 	default:
 		d.finishTurn(p, d.resultOf(p, r), "")
 	}
@@ -89,7 +93,7 @@ func (d *decider) began(b *Began) error {
 // resultOf is the result of an attempt and what people may see of it. Another system's answer is searched for
 // hidden values; a script may have turned them into anything, so all of its result is hidden.
 func (d *decider) resultOf(p place, r *Result) twin {
-	t := twin{value: solid(r.Value), shown: r.Shown}
+	t := twin{value: expr.Solid(r.Value), shown: r.Shown}
 	switch {
 	case t.value == nil || t.shown != nil || pure(p.act.Type) || !d.st.hides(d.wf):
 	case p.act.Type == flow.TypeScript && d.givenSensitive(p):
@@ -106,7 +110,7 @@ func (d *decider) errorOf(p place, e *Error) *Error {
 		return e
 	}
 	hidden := *e
-	hidden.Message, hidden.Detail = "the script failed; what it said is hidden, since it was given sensitive values", concealed(solid(e.Detail))
+	hidden.Message, hidden.Detail = "the script failed; what it said is hidden, since it was given sensitive values", concealed(expr.Solid(e.Detail))
 	return &hidden
 }
 
@@ -157,7 +161,7 @@ func Started(wf *flow.Workflow, st *State, w Work, worker string, now time.Time)
 
 func (d *decider) childBegun(p place, c *ChildRef) {
 	d.about(ChildStarted, p, &ChildBegun{
-		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: solidObject(c.Input), Hidden: c.Hidden,
+		Execution: c.Execution, Workflow: c.Workflow, Version: c.Version, Input: expr.SolidObject(c.Input), Hidden: c.Hidden,
 		Wait: c.Wait, Key: c.Key, Joined: c.Joined,
 	})
 	if !c.Wait {
@@ -187,7 +191,7 @@ func childResult(c *ChildEnded) twin {
 	view := func(output any) map[string]any {
 		return map[string]any{"output": output, "executionId": c.Execution.String(), "status": c.Status}
 	}
-	t := twin{value: view(solid(c.Output))}
+	t := twin{value: view(expr.Solid(c.Output))}
 	if c.Shown != nil {
 		t.shown = view(c.Shown)
 	}
@@ -224,7 +228,7 @@ func (d *decider) signal(s *Signal) error {
 	if s.ID != "" && d.st.Seen[s.ID] {
 		return stale("signal %s was received before", s.ID)
 	}
-	kept := keptSignal{Seq: d.st.Seq + 1, ID: s.ID, Name: s.Name, Payload: solid(s.Payload), Shown: s.Shown, At: d.now}
+	kept := keptSignal{Seq: d.st.Seq + 1, ID: s.ID, Name: s.Name, Payload: expr.Solid(s.Payload), Shown: s.Shown, At: d.now}
 	rec := &Received{ID: s.ID, Name: s.Name, Payload: kept.Payload, Shown: s.Shown, By: s.By, Direct: s.Direct}
 	d.emit(SignalReceived, rec)
 	p, found := d.listener(s, kept)
@@ -270,7 +274,7 @@ func (d *decider) vote(v *Vote) error {
 	if err != nil {
 		return err
 	}
-	voted := &TaskVoted{Task: v.Task, By: v.By, Outcome: v.Outcome, Form: solid(v.Form), Shown: v.Shown, Comment: v.Comment, At: v.At.UTC().Truncate(time.Millisecond)}
+	voted := &TaskVoted{Task: v.Task, By: v.By, Outcome: v.Outcome, Form: expr.Solid(v.Form), Shown: v.Shown, Comment: v.Comment, At: v.At.UTC().Truncate(time.Millisecond)}
 	d.about(HumanTaskVoted, p, voted)
 	if !v.Decides {
 		return nil
@@ -355,7 +359,7 @@ func (d *decider) retry(r *Retry) error {
 	if r.From != "" && d.wf.Graph.ByID[r.From] == nil {
 		return stale("there is no activity %s", r.From)
 	}
-	d.emit(WorkflowRetried, &Retried{By: r.By, From: r.From, Item: r.Item, Input: solidObject(r.Input), Note: r.Note, Hidden: d.st.Created.Hidden})
+	d.emit(WorkflowRetried, &Retried{By: r.By, From: r.From, Item: r.Item, Input: expr.SolidObject(r.Input), Note: r.Note, Hidden: d.st.Created.Hidden})
 	return nil
 }
 

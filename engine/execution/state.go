@@ -146,7 +146,7 @@ type run struct {
 	Loop     *loop   `json:",omitempty"`
 	Undo     *run    `json:",omitempty"`
 
-	view map[string]any // cache of what expressions see, valid while over
+	joined any // cache of what outputOf puts together
 }
 
 // wait is what a parked activity waits for, kept until it is over.

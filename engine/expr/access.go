@@ -18,15 +18,28 @@ const (
 // absent marks, inside a chain, that a ?. step found null: the rest of the chain is skipped.
 type absent struct{}
 
-// path compiles a node that may be a path.
+// path compiles a node that may be a path. What it leads to may be a view.
 func (c *compiler) path(node ast.Node, mode leniency) evaluator {
 	switch n := node.(type) {
+	case *ast.IdentifierNode:
+		return c.identifier(n)
 	case *ast.ChainNode:
 		return c.chain(n, mode)
 	case *ast.MemberNode:
 		return c.member(n, mode)
 	}
 	return c.node(node)
+}
+
+// plain ends a path: what goes on from there is plain.
+func plain(path evaluator) evaluator {
+	return func(f *frame) (any, error) {
+		value, err := path(f)
+		if view, ok := value.(View); ok {
+			return view.Whole(), err
+		}
+		return value, err
+	}
 }
 
 func (c *compiler) chain(n *ast.ChainNode, mode leniency) evaluator {
@@ -82,11 +95,8 @@ func (c *compiler) fetch(n *ast.MemberNode) func(*frame, any) (any, bool, error)
 	if name, ok := n.Property.(*ast.StringNode); ok {
 		key := name.Value
 		return func(_ *frame, base any) (any, bool, error) {
-			if object, ok := base.(map[string]any); ok {
-				if value, found := object[key]; found {
-					return value, true, nil
-				}
-				return key, false, nil
+			if value, found := inside(base, key); found {
+				return value, true, nil
 			}
 			return step(base, key)
 		}
@@ -105,12 +115,12 @@ func step(base, key any) (any, bool, error) {
 	switch b := base.(type) {
 	case nil:
 		return key, false, nil
-	case map[string]any:
+	case map[string]any, View:
 		name, ok := key.(string)
 		if !ok {
 			return nil, false, &Error{Code: CodeType, Message: "a key of an object is a text, not " + article(key)}
 		}
-		value, found := b[name]
+		value, found := inside(b, name)
 		if !found {
 			return key, false, nil
 		}
@@ -132,9 +142,23 @@ func step(base, key any) (any, bool, error) {
 	return nil, false, &Error{Code: CodeType, Message: fmt.Sprintf("%s has no key %s", article(base), quote(key))}
 }
 
+// inside gives what stands under a key, if the value is an object that has it.
+func inside(base any, key string) (value any, found bool) {
+	switch object := base.(type) {
+	case map[string]any:
+		value, found = object[key]
+	case View:
+		value, found = object.Key(key)
+	}
+	return value, found
+}
+
 // missing is the error of a step that leads nowhere.
 func missing(n *ast.MemberNode, base, key any) *Error {
 	of := describe(n.Node)
+	if view, ok := base.(View); ok {
+		base = view.Whole()
+	}
 	hint := "write ?. or ?? if it may be absent"
 	switch b := base.(type) {
 	case nil:

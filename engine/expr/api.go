@@ -8,5 +8,23 @@
 // that fit are int64, so that large ids survive.
 package expr
 
-// Env holds the roots an expression may read: inputs, vars, activities, execution, trigger, secrets, item…
-type Env map[string]any
+// Env knows the roots an expression may read: inputs, vars, activities, execution, trigger, secrets, item…
+type Env interface {
+	Root(name string) (value any, known bool)
+}
+
+// Roots is an Env whose values are all there.
+type Roots map[string]any
+
+// Root is one of them.
+func (r Roots) Root(name string) (value any, known bool) {
+	value, known = r[name]
+	return value, known
+}
+
+// View is an object that an Env gives in place of a map when most expressions read one key of it: only what a path
+// leads to is put together. Its values may be views too. No expression sees the difference, and none results in a view.
+type View interface {
+	Key(name string) (value any, found bool)
+	Whole() map[string]any
+}

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 )
@@ -25,6 +26,8 @@ type frame struct {
 
 	turns int // predicate bodies so far
 	work  int // bytes built or walked so far
+
+	hollow bool // something measured is not Solid
 }
 
 // turn counts one evaluation of a predicate body; a large body counts more than once.
@@ -57,15 +60,19 @@ func (f *frame) measure(value any, depth int) error {
 	}
 	switch v := value.(type) {
 	case string:
+		f.hollow = f.hollow || !utf8.ValidString(v)
 		return f.spend(len(v))
 	case []any:
+		f.hollow = f.hollow || v == nil
 		for _, item := range v {
 			if err := f.measure(item, depth+1); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
+		f.hollow = f.hollow || v == nil
 		for key, item := range v {
+			f.hollow = f.hollow || !utf8.ValidString(key)
 			if err := f.spend(len(key)); err != nil {
 				return err
 			}
@@ -139,18 +146,14 @@ func (c *compiler) node(node ast.Node) evaluator {
 		return constant(n.Value)
 	case *ast.StringNode:
 		return constant(n.Value)
-	case *ast.IdentifierNode:
-		return c.identifier(n)
+	case *ast.IdentifierNode, *ast.MemberNode, *ast.ChainNode:
+		return plain(c.path(n, strict))
 	case *ast.PointerNode:
 		return c.pointer(n)
 	case *ast.UnaryNode:
 		return c.unary(n)
 	case *ast.BinaryNode:
 		return c.binary(n)
-	case *ast.ChainNode:
-		return c.chain(n, strict)
-	case *ast.MemberNode:
-		return c.member(n, strict)
 	case *ast.SliceNode:
 		return c.slice(n)
 	case *ast.ConditionalNode:
@@ -191,7 +194,7 @@ func (c *compiler) identifier(n *ast.IdentifierNode) evaluator {
 	}
 	place := n.Location()
 	return func(f *frame) (any, error) {
-		value, ok := f.env[name]
+		value, ok := f.env.Root(name)
 		if !ok {
 			e := &Error{Code: CodeName, Message: fmt.Sprintf("%q is not known here", name)}
 			return nil, e.locate(f.source, place.From, place.To)

@@ -17,7 +17,7 @@ const world = `{
                  "skipped": {"status": "skipped", "outputs": null}}
 }`
 
-func environment(t testing.TB) expr.Env {
+func environment(t testing.TB) expr.Roots {
 	t.Helper()
 	value, err := expr.DecodeJSON([]byte(world))
 	if err != nil {
@@ -27,7 +27,7 @@ func environment(t testing.TB) expr.Env {
 }
 
 func TestExpressionsGiveExactlyThisJSON(t *testing.T) {
-	env := environment(t)
+	envs := environments(t)
 	for _, c := range []struct{ source, want string }{
 		{`1 + 1`, `2`},
 		{`1 / 2`, `0.5`},
@@ -46,6 +46,7 @@ func TestExpressionsGiveExactlyThisJSON(t *testing.T) {
 		{`if inputs.n > 5 { 1 } else if inputs.n > 2 { 2 } else { 3 }`, `2`},
 		{`let a = inputs.n; let b = a * 2; map([1, 2], # + b)`, `[7,8]`},
 		{`inputs.tags?.z`, `1`},
+		{`inputs.tags ?? 1`, `{"a":2,"m":3,"z":1}`},
 		{`inputs.tags?.x`, `null`},
 		{`inputs.tags.x ?? "d"`, `"d"`},
 		{`inputs.nothing.at.all ?? "d"`, `"d"`},
@@ -108,19 +109,21 @@ func TestExpressionsGiveExactlyThisJSON(t *testing.T) {
 			t.Errorf("%s: %v", c.source, err)
 			continue
 		}
-		got, err := program.Eval(env)
-		if err != nil {
-			t.Errorf("%s: %v", c.source, err)
-			continue
-		}
-		if text, _ := json.Marshal(got); strings.ReplaceAll(strings.ReplaceAll(string(text), `\u003c`, "<"), `\u003e`, ">") != c.want {
-			t.Errorf("%s = %s, want %s", c.source, text, c.want)
+		for made, env := range envs {
+			got, err := program.Eval(env)
+			if err != nil {
+				t.Errorf("%s of %s: %v", c.source, made, err)
+				continue
+			}
+			if text, _ := json.Marshal(got); strings.ReplaceAll(strings.ReplaceAll(string(text), `\u003c`, "<"), `\u003e`, ">") != c.want {
+				t.Errorf("%s of %s = %s, want %s", c.source, made, text, c.want)
+			}
 		}
 	}
 }
 
 func TestRunTimeErrorsNameTheCauseAndThePlace(t *testing.T) {
-	env := environment(t)
+	envs := environments(t)
 	for _, c := range []struct {
 		source, words string
 		column        int
@@ -162,14 +165,16 @@ func TestRunTimeErrorsNameTheCauseAndThePlace(t *testing.T) {
 			t.Errorf("%s: %v", c.source, err)
 			continue
 		}
-		got, err := program.Eval(env)
-		var e *expr.Error
-		if !errors.As(err, &e) {
-			t.Errorf("%s = %v, %v; want an error", c.source, got, err)
-			continue
-		}
-		if !strings.Contains(e.Error(), c.words) || (c.column > 0 && e.Column != c.column) {
-			t.Errorf("%s: column %d %v; want column %d and %q", c.source, e.Column, e, c.column, c.words)
+		for made, env := range envs {
+			got, err := program.Eval(env)
+			var e *expr.Error
+			if !errors.As(err, &e) {
+				t.Errorf("%s of %s = %v, %v; want an error", c.source, made, got, err)
+				continue
+			}
+			if !strings.Contains(e.Error(), c.words) || (c.column > 0 && e.Column != c.column) {
+				t.Errorf("%s of %s: column %d %v; want column %d and %q", c.source, made, e.Column, e, c.column, c.words)
+			}
 		}
 	}
 }
@@ -206,7 +211,7 @@ func TestWorkIsBounded(t *testing.T) {
 	for i := range list {
 		list[i] = int64(i)
 	}
-	env := expr.Env{"xs": list, "text": strings.Repeat("ab", 1<<19)}
+	env := expr.Roots{"xs": list, "text": strings.Repeat("ab", 1<<19)}
 	double := "let a = [1,1,1,1,1,1,1,1,1,1];"
 	for i := range 12 {
 		from, to := string(rune('a'+i)), string(rune('b'+i))

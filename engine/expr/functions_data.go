@@ -77,11 +77,15 @@ func fromPairs(f *frame, args []any) (any, error) {
 
 // mergeObjects puts the keys of later objects over those of earlier ones, on the first level.
 func mergeObjects(f *frame, args []any) (any, error) {
-	all := map[string]any{}
+	size := 0
 	for _, arg := range args {
-		if err := f.spend(32 * len(arg.(map[string]any))); err != nil {
-			return nil, err
-		}
+		size += len(arg.(map[string]any))
+	}
+	if err := f.spend(32 * size); err != nil {
+		return nil, err
+	}
+	all := make(map[string]any, size)
+	for _, arg := range args {
 		maps.Copy(all, arg.(map[string]any))
 	}
 	return all, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzExpr: no expression makes compiling, checking or evaluating panic; every error is an *Error with a
-// place inside the text; the result is plain JSON, and the same each time.
+// place inside the text; the result is plain JSON, and the same each time and from maps or views.
 func FuzzExpr(f *testing.F) {
 	for _, seed := range []string{
 		`inputs.n + 1`, `inputs.tags?.z ?? "d"`, `map(inputs.rows, ({"k": .k, "i": #index}))`, `let a = 1; if a > 0 { a } else { null }`,
@@ -31,7 +31,7 @@ func FuzzExpr(f *testing.F) {
 		}
 		program.Check(scope)
 		first, err := program.Eval(environment(t))
-		second, again := program.Eval(environment(t))
+		second, again := program.Eval(views(environment(t)))
 		if (err == nil) != (again == nil) {
 			t.Fatalf("%q: %v, then %v", source, err, again)
 		}

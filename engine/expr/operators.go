@@ -114,7 +114,7 @@ func (c *compiler) logical(n *ast.BinaryNode) evaluator {
 }
 
 func (c *compiler) coalesce(left, right ast.Node) evaluator {
-	first, second := c.path(left, lenient), c.node(right)
+	first, second := plain(c.path(left, lenient)), c.node(right)
 	return func(f *frame) (any, error) {
 		value, err := first(f)
 		if err != nil || value != nil {

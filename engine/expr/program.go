@@ -73,7 +73,7 @@ func (p *Program) Names() []string { return p.refs.Roots }
 func (p *Program) References() References { return p.refs }
 
 // Eval computes the expression. The error is an *Error; nothing that env holds makes it panic or run
-// longer than the bounds. env is only read; the result may share parts with it.
+// longer than the bounds. env is only read; the result may share parts with it. The result is Solid.
 func (p *Program) Eval(env Env) (any, error) {
 	f := frame{env: env, source: p.source}
 	if p.locals > 0 {
@@ -86,7 +86,10 @@ func (p *Program) Eval(env Env) (any, error) {
 	if err != nil {
 		return nil, p.asError(err)
 	}
-	return result, nil
+	if p.builds && !f.hollow {
+		return result, nil
+	}
+	return Solid(result), nil
 }
 
 // EvalBool computes an expression that must be true or false; there is no truthiness.

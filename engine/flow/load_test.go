@@ -72,7 +72,7 @@ func TestDefaultsAndPoliciesAreMergedIntoActivities(t *testing.T) {
 
 func evaluated(t *testing.T, v *expr.Value) map[string]any {
 	t.Helper()
-	got, err := v.Eval(expr.Env{})
+	got, err := v.Eval(expr.Roots{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTimersTakeLiteralsExpressionsAndTemplates(t *testing.T) {
 		`{id: c, type: wait, wait: {timer: {after: "${{ inputs.n }}h"}}}`,
 		`{id: d, type: wait, wait: {timer: {at: "2027-01-01T09:00", timezone: Europe/Berlin}}}`,
 	))
-	env := expr.Env{"inputs": map[string]any{"n": int64(2), "name": "2027-01-01T00:00:00Z"}}
+	env := expr.Roots{"inputs": map[string]any{"n": int64(2), "name": "2027-01-01T00:00:00Z"}}
 	for id, want := range map[string]any{"a": "PT90S", "b": "2027-01-01T00:00:00Z", "c": "2h", "d": "2027-01-01T09:00"} {
 		wait := w.Graph.ByID[id].Wait
 		value := wait.After
@@ -182,7 +182,7 @@ func TestRunTimeErrorsPointIntoTheDefinition(t *testing.T) {
 	payload := w.Graph.ByID["a"].Emit.Payload
 	for path, want := range map[string]string{"/v": "gone", "/w": "7"} {
 		field := payload.Fields()[path[1:]]
-		_, err := field.Eval(expr.Env{"trigger": map[string]any{"body": map[string]any{"list": []any{}}}})
+		_, err := field.Eval(expr.Roots{"trigger": map[string]any{"body": map[string]any{"list": []any{}}}})
 		var e *expr.Error
 		if !errors.As(err, &e) {
 			t.Fatalf("%s: %v", path, err)

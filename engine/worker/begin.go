@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,10 +53,15 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 	return l, flush, nil
 }
 
+// eventsOfStep is how many an activity that goes well leaves in the history: ready, dispatched, started, completed.
+const eventsOfStep = 4
+
 // runAhead evaluates what a new execution can do without a worker, as far as its mode lets it go before a commit, and
 // appends what that comes to. It is written with the beginning.
 func (p *Pool) runAhead(ctx context.Context, events []execution.Event, team uuid.UUID, definition *store.Definition, st *execution.State, now time.Time) ([]execution.Event, error) {
-	for range aheadOf(st.Created.Mode, definition) {
+	most := aheadOf(st.Created.Mode, definition)
+	events = slices.Grow(events, eventsOfStep*min(most, len(definition.Workflow.Graph.Activities)))
+	for range most {
 		pending := execution.Pending(definition.Workflow, st)
 		if len(pending) != 1 || pending[0].Once || pending[0].Checkpoint {
 			break

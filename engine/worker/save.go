@@ -166,7 +166,7 @@ func (d *driver) save(leave *store.Leave) error {
 		d.clear()
 	}
 	d.pool.count(d.exec, d.unsaved.events)
-	d.unsaved = unsaved{}
+	d.unsaved = unsaved{events: d.unsaved.events[:0]}
 	if len(flush.Events) > 0 {
 		d.exec.LastSeq = flush.LastSeq
 	}

@@ -1,10 +1,10 @@
-package execution
+package expr
 
 import "unicode/utf8"
 
-// solid makes a value one that reads back from JSON as it is: an empty list or object is not nil. What needs
-// no change is answered as it came; a value that does is copied on the way, never changed in place.
-func solid(v any) any {
+// Solid makes a value one that reads back from JSON as it is: an empty list or object is not nil, and every text is
+// UTF-8. What needs no change is answered as it came; a value that does is copied on the way, never changed in place.
+func Solid(v any) any {
 	if !hollow(v) {
 		return v
 	}
@@ -14,17 +14,26 @@ func solid(v any) any {
 	case []any:
 		list := make([]any, len(t))
 		for i := range t {
-			list[i] = solid(t[i])
+			list[i] = Solid(t[i])
 		}
 		return list
 	case map[string]any:
 		object := make(map[string]any, len(t))
 		for k := range t {
-			object[storable(k)] = solid(t[k])
+			object[storable(k)] = Solid(t[k])
 		}
 		return object
 	}
 	return v
+}
+
+// SolidObject is Solid for an object or nil.
+func SolidObject(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	object, _ := Solid(m).(map[string]any)
+	return object
 }
 
 // storable makes a text that reads back as it is: each byte that is not UTF-8 becomes U+FFFD, as in the history.
@@ -56,12 +65,4 @@ func hollow(v any) bool {
 		return t == nil
 	}
 	return false
-}
-
-func solidObject(m map[string]any) map[string]any {
-	if m == nil {
-		return nil
-	}
-	object, _ := solid(m).(map[string]any)
-	return object
 }
