@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -22,19 +21,7 @@ func (ev Event) MarshalJSON() ([]byte, error) {
 }
 
 // EncodeEvents writes events as a JSON array, always the same bytes for the same events.
-func EncodeEvents(events []Event) ([]byte, error) {
-	scratch := scratches.Get().(*[]byte)
-	defer scratches.Put(scratch)
-	b, err := AppendEvents((*scratch)[:0], events)
-	if err != nil {
-		return nil, err
-	}
-	*scratch = b
-	return bytes.Clone(b), nil
-}
-
-// scratches are buffers that have grown to the length of what was written: what it will be cannot be told before.
-var scratches = sync.Pool{New: func() any { return new([]byte) }}
+func EncodeEvents(events []Event) ([]byte, error) { return AppendEvents(nil, events) }
 
 // AppendEvents is EncodeEvents into a buffer.
 func AppendEvents(b []byte, events []Event) ([]byte, error) {

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -18,7 +20,7 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 	if len(events) == 0 {
 		return flush, nil
 	}
-	encoded, err := execution.EncodeEvents(events)
+	encoded, err := encode(events)
 	if err != nil {
 		return nil, fmt.Errorf("encode events %d to %d: %w", events[0].Seq, events[len(events)-1].Seq, err)
 	}
@@ -50,6 +52,21 @@ func (p *Pool) compose(ctx context.Context, l *store.Loaded, events []execution.
 	}
 	return flush, p.addChildren(ctx, flush, l, follow.Children)
 }
+
+// encode writes events into a buffer that has grown to the length of those before: how long they are cannot be told
+// until they are written.
+func encode(events []execution.Event) ([]byte, error) {
+	scratch := scratches.Get().(*[]byte)
+	defer scratches.Put(scratch)
+	encoded, err := execution.AppendEvents((*scratch)[:0], events)
+	if err != nil {
+		return nil, err
+	}
+	*scratch = encoded
+	return bytes.Clone(encoded), nil
+}
+
+var scratches = sync.Pool{New: func() any { return new([]byte) }}
 
 func isWaiting(status string) bool {
 	return status == execution.StatusWaiting || status == execution.StatusScheduled
