@@ -98,9 +98,10 @@ test("one activity runs for real, asked twice where it changes something, and it
     await real.getByRole("button", { name: "Pin this answer" }).click();
     await expect(page.getByLabel("Pinned: what it gives (YAML)")).toHaveValue(/total: 250/);
     await expect(panel).toContainText("would end as completed");
-    // What the engine does by itself has nothing to run.
+    // What the engine does by itself has nothing to run, but what leads to it has.
     await designer.card("decide").click();
-    await expect(real).toContainText("decide is done by the engine itself");
+    await expect(real).toContainText("The engine does it by itself");
+    await expect(real.getByRole("button", { name: "Run decide" })).toBeDisabled();
     expect(await draftOf(page, name)).toBe(before);
     expect(calls).toEqual(["POST /A7"]);
     // What only reads is not asked twice, and a failure says what could be done.

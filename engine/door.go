@@ -236,14 +236,22 @@ type TryRequest struct {
 	Item       string         `json:"item,omitempty"` // of a loop; "" = its first one
 	Input      map[string]any `json:"input"`
 	Mocks      map[string]any `json:"mocks"`
-	Effects    bool           `json:"effects"` // has to be true: whoever asks knows that something happens
+	Before     []string       `json:"before,omitempty"` // activities before it that are tried for real too; the others give what is mocked
+	Effects    bool           `json:"effects"`          // has to be true: whoever asks knows that something happens
 }
 
-// Tried is what the attempt came to. Its inputs and outputs are masked as in an execution.
-type Tried struct {
+// TriedStep is what an attempt came to. Its inputs and outputs are masked as in an execution.
+type TriedStep struct {
 	rehearse.PlannedStep
 	Took string    `json:"took"`
 	Log  []LogLine `json:"log"`
+}
+
+// Tried is what the activity came to that was asked for, by its attempt or by what was tried before it.
+type Tried struct {
+	TriedStep
+	Before   []TriedStep      `json:"before,omitempty"`   // in the order in which they were tried
+	Problems []rehearse.Fault `json:"problems,omitempty"` // why it was not reached after those
 }
 
 // EvaluateRequest asks what one expression gives at an activity: on what an execution of the workflow left, or

@@ -151,3 +151,85 @@ func TestTryOneItemOfALoop(t *testing.T) {
 		t.Errorf("%v", given)
 	}
 }
+
+const chainSpec = `
+  input: {type: object, properties: {card: {type: string, x-sensitive: true, default: 4111-1111}}}
+  activities:
+    - {id: load, type: http, inputs: {url: "http://h/orders", body: "${{ inputs.card }}"}, outputs: {order: result.body.order, card: inputs.card}}
+    - {id: pause, type: wait, needs: [load], wait: {timer: {after: 2h}}}
+    - {id: notify, type: http, needs: [load], inputs: {url: "http://h/notify"}}
+    - {id: charge, type: http, needs: [pause], retry: 3, inputs: {url: "http://h/pay/${{ activities.load.outputs.order }}/${{ activities.load.outputs.card }}"}}
+    - {id: total, type: set, needs: [charge], outputs: {order: activities.load.outputs.order, status: activities.charge.outputs.status}}
+    - {id: caught, type: set, needs: [charge.failure], outputs: {why: error.type}}
+    - {id: later, type: http, needs: [total], inputs: {url: "http://h/later"}}
+`
+
+func urls(calls []activity.Call) []string {
+	var all []string
+	for _, call := range calls {
+		all = append(all, call.Input.(map[string]any)["url"].(string))
+	}
+	return all
+}
+
+// What is named before an activity is done for real too, once each and in order; its real outputs lead on, sensitive
+// ones as well, and what is not named stays planned.
+func TestTryUpToAnActivity(t *testing.T) {
+	w := newWorld(t, withKeys)
+	w.draft("pay", chainSpec)
+	w.http.answers(func(_ context.Context, call activity.Call) activity.Outcome {
+		return activity.Outcome{Value: map[string]any{"status": int64(200), "body": map[string]any{"order": "A7"}}}
+	})
+	tried, err := w.Try(t.Context(), w.who, "pay", engine.TryRequest{Activity: "charge", Before: []string{"load"}, Effects: true})
+	if err != nil || tried.Status != "completed" || len(tried.Before) != 1 || tried.Before[0].Activity != "load" || tried.Before[0].Status != "completed" {
+		t.Fatalf("%+v %v", tried, err)
+	}
+	if got := strings.Join(urls(w.http.made()), " "); got != "http://h/orders http://h/pay/A7/4111-1111" {
+		t.Errorf("called %s", got)
+	}
+	if shown, _ := json.Marshal(tried); strings.Contains(string(shown), "4111-1111") {
+		t.Errorf("the answer shows the card: %s", shown)
+	}
+	if w.audited("activity.tried") != 2 {
+		t.Error("each attempt is to be audited")
+	}
+
+	// The engine's own activities can be where it leads.
+	tried, err = w.Try(t.Context(), w.who, "pay", engine.TryRequest{Activity: "total", Before: []string{"load", "charge"}, Effects: true})
+	if output, _ := tried.Outputs.(map[string]any); err != nil || tried.Status != "completed" || output["order"] != "A7" || output["status"] != int64(200) || len(tried.Before) != 2 {
+		t.Errorf("%+v %v", tried, err)
+	}
+}
+
+// A failure is not tried again, and is led on to whoever takes it; what is not reached after effects is an answer.
+func TestTryUpToAFailure(t *testing.T) {
+	w := newWorld(t, withKeys)
+	w.draft("pay", chainSpec)
+	w.http.answers(func(_ context.Context, call activity.Call) activity.Outcome {
+		if call.Activity == "charge" {
+			return activity.Outcome{Err: &execution.Error{Type: "http.503", Class: "external", Message: "not now"}}
+		}
+		return activity.Outcome{Value: map[string]any{"body": map[string]any{"order": "A7"}}}
+	})
+	request := engine.TryRequest{Activity: "caught", Before: []string{"charge"}, Mocks: map[string]any{"load": map[string]any{"order": "B8", "card": "x"}}, Effects: true}
+	tried, err := w.Try(t.Context(), w.who, "pay", request)
+	if output, _ := tried.Outputs.(map[string]any); err != nil || output["why"] != "http.503" {
+		t.Errorf("%+v %v", tried, err)
+	}
+	request.Activity = "total"
+	tried, err = w.Try(t.Context(), w.who, "pay", request)
+	if err != nil || tried.Status != "skipped" || len(tried.Before) != 1 || len(tried.Problems) == 0 {
+		t.Errorf("%+v %v", tried, err)
+	}
+	if got := strings.Join(urls(w.http.made()), " "); got != "http://h/pay/B8/x http://h/pay/B8/x" {
+		t.Errorf("called %s", got)
+	}
+
+	// Where nothing was tried yet, it is a refusal as with one activity.
+	request.Mocks = nil
+	_, err = w.Try(t.Context(), w.who, "pay", request)
+	wantCode(t, err, "invalid_input")
+	request.Before = []string{"pause"}
+	_, err = w.Try(t.Context(), w.who, "pay", request)
+	wantCode(t, err, "invalid_input")
+}

@@ -80,7 +80,7 @@ func definitionRoutes(a *api.API) []Route {
 		{Method: post, Path: "/workflows/:name/plan", Needs: auth.Read, Costly: true, Handle: a.Plan, MaxBody: planMax,
 			Says: "Shows the path that an input takes, with resolved inputs, and runs nothing.", Takes: engine.PlanRequest{}, Answers: rehearse.Planned{}},
 		{Method: post, Path: "/workflows/:name/try", Needs: auth.Try, Costly: true, Handle: a.Try, MaxBody: planMax,
-			Says: "Makes one attempt of one activity for real, with pinned data before it; effects has to be true.", Takes: engine.TryRequest{}, Answers: engine.Tried{}},
+			Says: "Makes one attempt of one activity for real, and of those before it that `before` names; the others give what is mocked. effects has to be true.", Takes: engine.TryRequest{}, Answers: engine.Tried{}},
 		{Method: post, Path: "/workflows/:name/evaluate", Needs: auth.Read, Handle: a.Evaluate, MaxBody: planMax,
 			Says: "Shows what one expression gives, on a past execution or on pinned data; sensitive values are masked.", Takes: engine.EvaluateRequest{}, Answers: engine.Evaluated{}},
 		{Method: get, Path: "/workflows/:name/tests", Needs: auth.Read, Handle: a.Tests,

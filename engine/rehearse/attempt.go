@@ -27,6 +27,9 @@ func (r *running) attempt(work execution.Work) bool {
 		r.emit(work)
 		return true
 	}
+	if a, failed := r.failedBefore(work); failed {
+		return r.answer(work, a, begun)
+	}
 	a, mocked := r.mocks.find(r.nameOf(work), work.Item, work.Attempt)
 	switch {
 	case mocked:

@@ -112,6 +112,12 @@ func rehearse(s setup) *world {
 	w.start, w.now = w.startedAt, w.startedAt
 	w.script = inOrder(s.script)
 	w.begin(s.workflow, "", s.mocks, execution.Start{ID: w.id, Input: s.input, StartedBy: s.startedBy, Trigger: s.trigger})
+	w.drive()
+	return w
+}
+
+// drive goes on until nothing moves any more, or to the next attempt that a trial wants.
+func (w *world) drive() {
 	for !w.arrived() && w.move() {
 		if w.moves++; w.moves > mostMoves {
 			w.fault("", "", "", "it does not come to an end within %d steps", mostMoves)
@@ -122,8 +128,9 @@ func rehearse(s setup) *world {
 			break
 		}
 	}
-	w.leftOver()
-	return w
+	if !w.arrived() {
+		w.leftOver()
+	}
 }
 
 // arrived: a trial stands where it wanted to.

@@ -122,6 +122,7 @@ export const actions: readonly Action[] = [
   { id: 'problems', title: 'Show or hide the problems', keys: ['P'], where: 'canvas', run: (d) => d.toggleProblems() },
   { id: 'plan', title: 'Try out: plan the path with pinned data', keys: ['R'], where: 'canvas', run: (d) => void d.tryOut() },
   { id: 'plan-to', title: 'Try out up to this activity', keys: ['Shift+R'], where: 'canvas', ofActivity: true, run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key))) },
+  { id: 'run-to', title: 'Run up to this activity, for real where you say so', where: 'anywhere', ofActivity: true, edits: true, run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key, true))) },
   { id: 'canvas', title: 'Go to the canvas', keys: ['Ctrl+Shift+G'], where: 'anywhere', run: (d) => d.view.focus() },
   { id: 'save', title: 'Save now', keys: ['Ctrl+S'], where: 'anywhere', edits: true, run: (d) => void d.save.flush() },
   { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', ofActivity: true, run: onNode((d) => d.copySelection(false)) },

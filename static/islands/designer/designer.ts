@@ -160,7 +160,7 @@ export class Designer {
   }
 
   /** Opens or closes what tries the workflow out; with a key, it is planned up to there. */
-  async tryOut(until?: string): Promise<void> {
+  async tryOut(until?: string, real = false): Promise<void> {
     this.test ??= import('./test-panel').then(({ TestPanel }) => {
       const panel = new TestPanel(this.session, this.server, this.pins, {
         view: () => this.view,
@@ -174,6 +174,7 @@ export class Designer {
     const panel = await held(this.page.host, this.test);
     if (until === undefined) panel.toggle();
     else await panel.run(until);
+    if (real) panel.focusReal();
   }
 
   /** Moves the selection into a workflow of its own. */

@@ -1,7 +1,7 @@
 // A plan as the server answers it: what would happen, without any effect. Here it
 // becomes marks on the canvas. Pure.
 
-import { drawnPort, edgeKey, isRecord, isText, plainPort, upstream, type Graph } from '../graph/model';
+import { drawnPort, edgeKey, isRecord, isText, plainPort, upstream, type Graph, type GraphNode } from '../graph/model';
 import type { NodeState } from '../graph/node-view';
 import { blockOf } from './values';
 
@@ -31,9 +31,24 @@ export interface Plan {
 }
 
 /** One attempt that was made for real. */
-export interface Tried extends PlanStep {
+export interface TriedStep extends PlanStep {
   took: string;
   log: { line: string; stream: string }[];
+}
+
+/** What was asked for, and what was tried before it. */
+export interface Tried extends TriedStep {
+  before?: TriedStep[];
+  problems?: { message?: string }[];
+}
+
+/** The activities before one that can be tried for real, in the order of the text; those around it count too. */
+export function triableBefore(graph: Graph, key: string): GraphNode[] {
+  const before = new Set<string>();
+  for (let at: string | undefined = key; at !== undefined; at = graph.nodes.find((n) => n.key === at)?.parent ?? undefined) {
+    for (const each of upstream(graph, at)) if (each !== key) before.add(each);
+  }
+  return graph.nodes.filter((n) => before.has(n.key) && effectOf(n.type, undefined) !== null);
 }
 
 /** What an activity does outside, in words; null for those that the engine does by itself or hands to others. */
@@ -118,7 +133,7 @@ export function endedAfter(took: string): string {
 const answerKeys = new Set(['result', 'outputs', 'error', 'items', 'takes', 'message', 'detail', 'class', 'retryAfter']);
 
 /** The pin that says what an attempt came to. */
-export function pinOf(tried: Tried): string {
+export function pinOf(tried: PlanStep): string {
   if (tried.error) return blockOf({ error: tried.error.type ?? 'failed', ...(tried.error.message ? { message: tried.error.message } : {}) });
   const outputs = tried.outputs ?? {};
   const plain = isRecord(outputs) && !Object.keys(outputs).every((key) => answerKeys.has(key));

@@ -1,25 +1,35 @@
-// One attempt of the selected activity for real: made once by the server, asked for
-// twice where it changes something, and its answer can be pinned.
+// The selected activity for real, and those before it that the person ticks: each tried
+// once by the server, asked for twice where something changes, and the answers can be
+// pinned. What is not ticked gives what is pinned or planned.
 
 import { typeTitle } from '../graph/describe';
 import { el } from '../graph/dom';
 import type { GraphNode } from '../graph/model';
-import { effectOf, endedAfter, hintOf, isSafe, pinOf, type PlanStep, type Tried } from './plan';
+import { effectOf, endedAfter, hintOf, isSafe, pinOf, type PlanStep, type Tried, type TriedStep } from './plan';
 import { blockOf } from './values';
 
 export interface RealRunHooks {
-  /** Makes the attempt; words when it was refused. */
-  run(node: GraphNode, item: string | undefined): Promise<Tried | { refused: string }>;
-  pin(key: string, text: string): void;
+  /** Makes the attempts; words when they were refused. */
+  run(node: GraphNode, item: string | undefined, before: readonly string[]): Promise<Tried | { refused: string }>;
+  pin(answers: ReadonlyMap<string, string>): void;
+  pinned(key: string): boolean;
+  /** What the plan says of an activity. */
+  step(key: string): PlanStep | undefined;
+  /** Those before it that can be run for real. */
+  before(node: GraphNode): readonly GraphNode[];
   /** What the definition says of an activity. */
   fields(node: GraphNode): Record<string, unknown>;
 }
 
+const button = (words: string, act: () => void, kind = '') => el('button', { type: 'button', class: `ds-button ${kind}`.trim(), onclick: act }, words);
+
 export class RealRun {
   private readonly body = el('div', {});
-  readonly element = el('div', { class: 'ds-way ds-real', role: 'group', 'aria-label': 'Run for real' }, el('h3', {}, 'Run one activity for real'), this.body);
+  readonly element = el('div', { class: 'ds-way ds-real', role: 'group', 'aria-label': 'Run for real' }, el('h3', {}, 'Run for real'), this.body);
   private about: string | null | undefined;
   private step: PlanStep | undefined;
+  /** Those before it that the person ticked. */
+  private chosen: GraphNode[] = [];
 
   constructor(private readonly hooks: RealRunHooks) {}
 
@@ -27,71 +37,113 @@ export class RealRun {
   offer(node: GraphNode | null, step: PlanStep | undefined, readonly: boolean): void {
     const planned = this.step === undefined && step !== undefined;
     this.step = step;
-    const idle = this.body.querySelector('.ds-real-done, .ds-danger') === null;
+    const idle = this.body.querySelector('.ds-real-done, .ds-danger') === null && !this.body.contains(document.activeElement);
     if ((node?.key ?? null) === this.about && !(planned && idle)) return;
     this.about = node?.key ?? null;
-    const why = reasonAgainst(node, readonly);
-    if (node && why === null) this.begin(node);
-    else this.body.replaceChildren(el('p', { class: 'ds-quiet' }, why ?? ''));
+    const why = reasonAgainst(node, readonly, node !== null && this.hooks.before(node).length > 0);
+    if (!node || why !== null) return this.body.replaceChildren(el('p', { class: 'ds-quiet' }, why ?? ''));
+    this.chosen = this.hooks.before(node).filter((n) => !this.hooks.pinned(n.key) && this.isSafe(n));
+    this.begin(node);
   }
 
-  /** What the activity is given: as planned, else as it is written. */
+  /** What an activity is given: as planned, else as it is written. */
   private inputs(node: GraphNode): unknown {
-    return this.step?.inputs ?? this.hooks.fields(node)[node.type === 'emit' ? 'emit' : 'inputs'];
+    return this.hooks.step(node.key)?.inputs ?? this.hooks.fields(node)[node.type === 'emit' ? 'emit' : 'inputs'];
+  }
+
+  private isSafe(node: GraphNode): boolean {
+    return effectOf(node.type, undefined) === null || isSafe(node.type, this.inputs(node));
   }
 
   private begin(node: GraphNode, focus = false): void {
-    const safe = isSafe(node.type, this.inputs(node));
-    const start = el('button', { type: 'button', class: 'ds-button', onclick: () => (safe ? void this.run(node) : this.confirm(node)) }, safe ? `Run ${node.name}` : `Run ${node.name} …`);
+    const before = this.hooks.before(node);
+    const words = el('p', {});
+    const start = button('', () => (this.harmless(node) ? void this.run(node) : this.confirm(node)));
+    const say = (): void => {
+      const rest = before.length > this.chosen.length ? ' What is not ticked is not run: it gives what is pinned.' : '';
+      const effect = effectOf(node.type, this.inputs(node));
+      const safe = this.harmless(node);
+      words.textContent = `${effect ?? 'The engine does it by itself.'} ${safe ? 'That changes nothing there.' : 'You are asked once more.'}${before.length > 0 ? rest : ' Nothing before it is run.'}`;
+      start.textContent = `Run ${this.chosen.length > 0 ? `up to ${node.name}` : node.name}${safe ? '' : ' …'}`;
+      start.disabled = effect === null && this.chosen.length === 0;
+    };
+    say();
     this.body.replaceChildren(
-      el('p', {}, `${effectOf(node.type, this.inputs(node)) ?? ''} ${safe ? 'That changes nothing there.' : 'You are asked once more.'} What comes before it is not run: it gives what is pinned.`),
-      el('div', { class: 'ds-notice-actions' }, start));
+      ...(before.length > 0 ? [el('fieldset', { class: 'ds-real-before' }, el('legend', {}, 'Before it, for real too'), ...before.map((n) => this.tick(n, say)))] : []),
+      words, el('div', { class: 'ds-notice-actions' }, start));
     if (focus) start.focus();
   }
 
+  private tick(node: GraphNode, changed: () => void): HTMLElement {
+    const box = el('input', { type: 'checkbox' });
+    box.checked = this.chosen.includes(node);
+    box.addEventListener('change', () => {
+      this.chosen = box.checked ? [...this.chosen, node] : this.chosen.filter((n) => n !== node);
+      changed();
+    });
+    return el('label', { class: 'ds-check' }, box, `${node.name}: ${effectOf(node.type, this.inputs(node)) ?? ''}${this.hooks.pinned(node.key) ? ' Pinned.' : ''}`);
+  }
+
+  private harmless(node: GraphNode): boolean {
+    return [...this.chosen, node].every((n) => this.isSafe(n));
+  }
+
   private confirm(node: GraphNode): void {
-    const leave = el('button', { type: 'button', class: 'ds-button', onclick: () => this.begin(node, true) }, 'Leave it');
+    const leave = button('Leave it', () => this.begin(node, true));
+    const effects = [...this.chosen, node].filter((n) => !this.isSafe(n)).map((n) => (this.chosen.length > 0 ? `${n.name}: ` : '') + (effectOf(n.type, this.inputs(n)) ?? ''));
     this.body.replaceChildren(
-      el('p', {}, el('strong', {}, 'This has effects. '), `${effectOf(node.type, this.inputs(node)) ?? ''} Once, without retries, and audited.`),
-      el('div', { class: 'ds-notice-actions' },
-        el('button', { type: 'button', class: 'ds-button ds-danger', onclick: () => void this.run(node) }, 'Run it now'), leave));
+      el('p', {}, el('strong', {}, 'This has effects. '), `${effects.join(' ')} Once each, without retries, and audited.`),
+      el('div', { class: 'ds-notice-actions' }, button('Run it now', () => void this.run(node), 'ds-danger'), leave));
     leave.focus();
   }
 
   private async run(node: GraphNode): Promise<void> {
     this.body.replaceChildren(el('p', { role: 'status', class: 'ds-real-done' }, 'It runs …'));
-    const tried = await this.hooks.run(node, this.step?.item);
+    const tried = await this.hooks.run(node, this.step?.item, this.chosen.map((n) => n.key));
     if (this.about !== node.key) return; // somebody looks at another one by now
-    const again = el('button', { type: 'button', class: 'ds-button', onclick: () => this.begin(node, true) }, 'Run it again …');
     const actions = el('div', { class: 'ds-notice-actions ds-real-done' });
     if ('refused' in tried) {
       this.body.replaceChildren(el('p', { class: 'ds-problem', role: 'alert' }, tried.refused), actions);
     } else {
-      this.body.replaceChildren(...this.words(tried), actions);
-      actions.append(el('button', { type: 'button', class: tried.error ? 'ds-button' : 'ds-button ds-primary', onclick: () => this.hooks.pin(node.key, pinOf(tried)) }, 'Pin this answer'));
+      const answers = answersOf(node, tried);
+      this.body.replaceChildren(...(tried.before ?? []).map((t) => el('details', { class: 'ds-real-step' }, el('summary', {}, `${t.activity}${t.item === undefined ? '' : ` · ${t.item}`}: ${t.error?.type ?? t.status} ${endedAfter(t.took)}`), ...wordsOf(t))),
+        el('p', { role: 'status' }, head(tried)), ...(tried.problems ?? []).map((p) => el('p', { class: 'ds-problem' }, p.message ?? '')), ...wordsOf(tried), actions);
+      if (answers.size > 0) actions.append(button(answers.size > 1 ? 'Pin these answers' : 'Pin this answer', () => this.hooks.pin(answers), tried.error ? '' : 'ds-primary'));
     }
-    actions.append(again);
+    actions.append(button('Run it again …', () => this.begin(node, true)));
     actions.querySelector('button')?.focus();
-  }
-
-  private words(tried: Tried): HTMLElement[] {
-    const log = tried.log.map((l) => l.line).join('\n');
-    const hint = tried.error ? hintOf(tried.error.type ?? '') : null;
-    return [
-      el('p', { role: 'status' }, `Ran for real: ${tried.status} ${endedAfter(tried.took)}`),
-      ...(tried.error ? [el('p', { class: 'ds-problem' }, `${tried.error.type ?? ''}: ${tried.error.message ?? ''}`)] : []),
-      ...(hint ? [el('p', { class: 'ds-hint' }, hint)] : []),
-      ...(tried.inputs === undefined || tried.inputs === null ? [] : [el('details', {}, el('summary', {}, 'What it was given'), el('pre', { tabindex: 0, 'aria-label': 'What it was given' }, blockOf(tried.inputs)))]),
-      ...(tried.error ? [] : [el('p', { class: 'ds-label' }, 'What it gave'), el('pre', { tabindex: 0, 'aria-label': 'What it gave' }, blockOf(tried.outputs ?? null))]),
-      ...(log === '' ? [] : [el('details', {}, el('summary', {}, 'What it printed'), el('pre', { tabindex: 0, 'aria-label': 'Log' }, log))]),
-    ];
   }
 }
 
-/** Why an activity cannot be run by itself; null when it can. */
-function reasonAgainst(node: GraphNode | null, readonly: boolean): string | null {
+/** What can be pinned of an answer; of a loop's items nothing is kept, for they differ. */
+function answersOf(node: GraphNode, tried: Tried): Map<string, string> {
+  const own = effectOf(node.type, undefined) !== null && (tried.problems ?? []).length === 0 ? [tried] : [];
+  const all = [...(tried.before ?? []).filter((t) => t.item === undefined), ...own];
+  return new Map(all.map((t) => [t.activity, pinOf(t)]));
+}
+
+function head(tried: Tried): string {
+  if ((tried.problems ?? []).length > 0) return `${tried.activity} was not reached.`;
+  return `Ran for real: ${tried.status} ${endedAfter(tried.took)}`;
+}
+
+function wordsOf(tried: TriedStep): HTMLElement[] {
+  const log = tried.log.map((l) => l.line).join('\n');
+  const hint = tried.error ? hintOf(tried.error.type ?? '') : null;
+  return [
+    ...(tried.error ? [el('p', { class: 'ds-problem' }, `${tried.error.type ?? ''}: ${tried.error.message ?? ''}`)] : []),
+    ...(hint ? [el('p', { class: 'ds-hint' }, hint)] : []),
+    ...(tried.inputs === undefined || tried.inputs === null ? [] : [el('details', {}, el('summary', {}, 'What it was given'), el('pre', { tabindex: 0, 'aria-label': 'What it was given' }, blockOf(tried.inputs)))]),
+    ...(tried.error ? [] : [el('p', { class: 'ds-label' }, 'What it gave'), el('pre', { tabindex: 0, 'aria-label': 'What it gave' }, blockOf(tried.outputs ?? null))]),
+    ...(log === '' ? [] : [el('details', {}, el('summary', {}, 'What it printed'), el('pre', { tabindex: 0, 'aria-label': 'Log' }, log))]),
+  ];
+}
+
+/** Why an activity cannot be run; null when it can, or when what leads to it can. */
+function reasonAgainst(node: GraphNode | null, readonly: boolean, leads: boolean): string | null {
   if (!node) return 'Select an HTTP request, SQL, script, email, AI or emit activity: it is really called, once, with the input on the left.';
   if (readonly) return 'Who may only look cannot run anything.';
+  if (leads) return null;
   if (node.type === 'worker' || node.type === 'workflow') return `A ${typeTitle(node.type).toLowerCase()} runs in executions only: start one with Run, or pin what it gives.`;
   if (effectOf(node.type, undefined) === null) return `${node.name} is done by the engine itself: the plan shows all of it.`;
   return null;

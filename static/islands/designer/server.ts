@@ -71,9 +71,9 @@ export class Server {
     return 'refused' in answer ? answer : ({ status: '', steps: [], edges: [], problems: [], ...answer } as Plan);
   }
 
-  /** One attempt of an activity, with its effects. */
-  async attempt(definition: string, input: unknown, mocks: Record<string, unknown>, activity: string, item: string | undefined): Promise<Tried | { refused: string }> {
-    return this.ask<Tried>('try', { definition, input, mocks, activity, item, effects: true });
+  /** One attempt of an activity and of some before it, with their effects. */
+  async attempt(definition: string, input: unknown, mocks: Record<string, unknown>, activity: string, item: string | undefined, before: readonly string[]): Promise<Tried | { refused: string }> {
+    return this.ask<Tried>('try', { definition, input, mocks, activity, item, before, effects: true });
   }
 
   /** The form of the input, made of the text in the fields. */

@@ -6,7 +6,7 @@ import { el } from '../graph/dom';
 import { isRecord, type GraphNode } from '../graph/model';
 import type { GraphView } from '../graph/view';
 import type { Pins } from './pins';
-import { endedAfter, litOf, pinsOf, statesOf, stepOf, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
+import { endedAfter, litOf, pinsOf, statesOf, stepOf, triableBefore, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
 import { RealRun } from './real-run';
 import type { Server } from './server';
 import type { Session } from './session';
@@ -61,8 +61,11 @@ export class TestPanel {
       },
     });
     this.real = new RealRun({
-      run: (node, item) => this.attempt(node, item),
-      pin: (key, text) => this.pin(key, text),
+      run: (node, item, before) => this.attempt(node, item, before),
+      pin: (answers) => this.pin(answers),
+      pinned: (key) => this.pins.of(key) !== '',
+      step: (key) => (this.plan ? stepOf(this.plan, key) : undefined),
+      before: (node) => triableBefore(session.graph, node.key),
       fields: (node) => session.fields(node),
     });
     this.past.addEventListener('change', () => void this.take(this.past.value));
@@ -214,16 +217,21 @@ export class TestPanel {
     this.refresh(step);
   }
 
-  private async attempt(node: GraphNode, item: string | undefined): Promise<Tried | { refused: string }> {
+  /** Puts the keyboard on what runs the chosen activity. */
+  focusReal(): void {
+    this.real.element.querySelector<HTMLElement>('input, button')?.focus();
+  }
+
+  private async attempt(node: GraphNode, item: string | undefined, before: readonly string[]): Promise<Tried | { refused: string }> {
     if (!(await this.input.check(true))) return { refused: 'The input is not complete: see beside its fields.' };
     const given = this.given();
     if (typeof given === 'string') return { refused: given };
-    return this.server.attempt(this.session.text, given.input, given.mocks, node.key, item);
+    return this.server.attempt(this.session.text, given.input, given.mocks, node.key, item, before);
   }
 
-  private pin(key: string, text: string): void {
-    this.pins.pin(key, text);
-    this.session.say(`Pinned what ${key} gave`);
+  private pin(answers: ReadonlyMap<string, string>): void {
+    for (const [key, text] of answers) this.pins.pin(key, text);
+    this.session.say(`Pinned what ${[...answers.keys()].join(', ')} gave`);
     void this.run(this.until);
   }
 

@@ -1,0 +1,88 @@
+// Code in a workflow, and running it where it is drawn, up to any activity.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "./quiet";
+import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
+
+test("a script that cannot run is found while it is written, with its place", async ({ page }) => {
+  await openText(page, workflow(`
+- id: count
+  type: script
+  inputs:
+    language: javascript
+    source: |
+      const a = 1;
+      return a +* 2
+`));
+  await expect(page.locator(".ds-problems-button, [aria-controls]").filter({ hasText: "1 error" }).first()).toBeVisible();
+  await page.keyboard.press("Control+Shift+G");
+  await page.keyboard.press("p");
+  await expect(page.getByText(/cannot be run: SyntaxError: Unexpected token \*/).first()).toBeVisible();
+  await expect(page.getByText(/14/).first()).toBeVisible();
+});
+
+function shop(calls: string[]): Promise<Server> {
+  const server = createServer((request, answer) => {
+    calls.push(`${request.method} ${request.url}`);
+    answer.setHeader("Content-Type", "application/json");
+    answer.end(JSON.stringify({ order: "A7", total: 250 }));
+  });
+  return new Promise((ready) => server.listen(0, "127.0.0.1", () => ready(server)));
+}
+
+test("run up to an activity: what is ticked runs for real, what is not is planned, and effects are asked for", async ({ page }) => {
+  const calls: string[] = [];
+  const server = await shop(calls);
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const name = await openText(page, workflow(`
+- id: load
+  type: http
+  inputs: {url: "http://${address}/orders"}
+- id: charge
+  type: http
+  needs: [load]
+  inputs: {method: POST, url: "http://${address}/pay/\${{ activities.load.outputs.body.order }}"}
+- id: total
+  type: set
+  needs: [charge]
+  outputs: {sum: activities.charge.outputs.body.total}
+`));
+    const designer = new DesignerPage(page);
+    const before = await draftOf(page, name);
+    await designer.fit();
+    await designer.card("total").click();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("run up to");
+    await page.keyboard.press("Enter");
+    const real = page.getByRole("group", { name: "Run for real" });
+    const load = real.getByRole("checkbox", { name: /^load/ });
+    const charge = real.getByRole("checkbox", { name: /^charge/ });
+    await expect(load).toBeChecked(); // it only reads
+    await expect(load).toBeFocused();
+    await expect(charge).not.toBeChecked();
+    await page.screenshot({ path: "shots/designer-run-to.png" });
+
+    // Only what is ticked: charge is planned, and nobody can say what it gives.
+    await real.getByRole("button", { name: "Run up to total" }).click();
+    await expect(real).toContainText("total was not reached");
+    await expect(real).toContainText("charge needs a mock");
+    expect(calls).toEqual(["GET /orders"]);
+
+    await real.getByRole("button", { name: "Run it again" }).press("Enter");
+    await charge.check();
+    await real.getByRole("button", { name: "Run up to total …" }).press("Enter");
+    await expect(real).toContainText(`charge: It calls POST http://${address}/pay/`);
+    expect(calls).toHaveLength(1);
+    await real.getByRole("button", { name: "Run it now" }).press("Enter");
+    await expect(real).toContainText("Ran for real: completed");
+    expect(calls).toEqual(["GET /orders", "GET /orders", "POST /pay/A7"]);
+    await expect(real.getByLabel("What it gave").last()).toContainText("sum: 250");
+    await page.screenshot({ path: "shots/designer-ran-to.png" });
+    await real.getByRole("button", { name: "Pin these answers" }).click();
+    await expect(page.getByRole("region", { name: "Try out" })).toContainText("would end as completed");
+    expect(await draftOf(page, name)).toBe(before);
+  } finally {
+    server.close();
+  }
+});
