@@ -52,7 +52,7 @@ export class Overview {
 
   /** As on a card, on one line. */
   private names(pen: CanvasRenderingContext2D, graph: Graph, layout: Layout, seen: Box): void {
-    pen.font = `600 13px ${getComputedStyle(this.element).fontFamily}`;
+    pen.font = `600 14px ${getComputedStyle(this.element).fontFamily}`;
     pen.fillStyle = this.colour('--ink');
     pen.textBaseline = 'middle';
     for (const node of graph.nodes) {

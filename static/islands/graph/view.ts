@@ -44,10 +44,12 @@ const dropReach = 24;
 const margin = 0.3;
 /** With more marks than this that would turn, all stand still. */
 const mostTurning = 6;
-/** Below this, a node's words are too small to read with ease. */
-const readableZoom = 0.58;
-/** At this size a page's graph asks for room; larger than readable, so that zooming out is rarely needed. */
-const previewZoom = 0.7;
+/** Where a graph is read, its smallest words (13 px, see graph.css) have at least 11 px at first. */
+const readableZoom = 0.85;
+/** Where it is worked on beside its text, more of it counts for more than the size of its words. */
+const workingZoom = 0.58;
+/** At this size a page's graph asks for room, so that all of it can be read. */
+const previewZoom = 0.85;
 
 export class GraphView {
   graph: Graph = emptyGraph;
@@ -237,7 +239,7 @@ export class GraphView {
     this.host.style.setProperty('--graph-tall', `${Math.ceil(this.layout.bounds.h * previewZoom) + 96}px`);
     const all = this.notes.boxes().reduce(around, this.layout.bounds);
     const [entry] = readingOrder(this.graph, this.layout);
-    this.viewport.open(all, entry === undefined ? all : this.layout.boxes.get(entry)!, readableZoom, { width: nodeWidth, gap: columnGap });
+    this.viewport.open(all, entry === undefined ? all : this.layout.boxes.get(entry)!, this.options.mode === 'edit' ? workingZoom : readableZoom, { width: nodeWidth, gap: columnGap });
   }
 
   destroy(): void {

@@ -72,7 +72,10 @@ export class Viewport {
     this.begin(bounds, bounds, clamp(this.zoomOf(bounds), minZoom, 1));
   }
 
-  /** Shows all of a box if that can be read; else, from the entry on, as many whole columns of it as can be. */
+  /**
+   * Shows all of a box if that can be read; else, from the entry on, as many whole columns of it as can be. Where there
+   * is only room for one, the next is seen to begin.
+   */
   open(bounds: Box, entry: Box, readable: number, column: { width: number; gap: number }): void {
     const whole = this.zoomOf(bounds);
     this.begin(bounds, entry, Math.min(1, whole < readable ? this.zoomOfColumns(readable, column) : whole));
@@ -80,7 +83,8 @@ export class Viewport {
 
   private zoomOfColumns(readable: number, { width, gap }: { width: number; gap: number }): number {
     const room = this.size.w - 2 * this.pad;
-    const columns = Math.max(1, Math.floor((room / readable + gap) / (width + gap)));
+    const columns = Math.floor((room / readable + gap) / (width + gap));
+    if (columns < 2) return readable;
     return Math.max(readable, room / (columns * (width + gap) - gap));
   }
 
