@@ -263,3 +263,73 @@ func exec(t *testing.T, db, statement string) {
 		t.Fatal(err)
 	}
 }
+
+// periodsBegin is the migration from which on the history is kept in periods.
+const periodsBegin = 21
+
+// A database at work keeps its history where it is: the table becomes the rest, nothing is copied, and what is written
+// from then on by programs that were there before is found beside it.
+func TestHistoryGetsPeriodsWithoutBeingCopied(t *testing.T) {
+	ctx, db := context.Background(), enginetest.EmptyDatabase(t)
+	if err := migrations.UpFrom(ctx, db, before(t, periodsBegin)); err != nil {
+		t.Fatal(err)
+	}
+	older, err := pgx.Connect(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = older.Close(ctx) }()
+	const insert, count = `insert into history select gen_random_uuid(), n, n, now(), 'x' from generate_series(1, $1::int) n`, `select count(*) from history`
+	file := func(table string) (node uint32) {
+		if err := older.QueryRow(ctx, "select pg_relation_filenode($1::regclass)", table).Scan(&node); err != nil {
+			t.Fatal(err)
+		}
+		return node
+	}
+	write := func(want int) {
+		t.Helper()
+		var rows int
+		if _, err := older.Exec(ctx, insert, 100); err != nil { // a statement that was prepared before
+			t.Fatal(err)
+		}
+		if err := older.QueryRow(ctx, count).Scan(&rows); err != nil || rows != want {
+			t.Errorf("%d rows are found instead of %d, %v", rows, want, err)
+		}
+	}
+	write(100)
+	was := file("history")
+	if err := migrations.Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	write(200)
+	if is := file("history_rest"); is != was {
+		t.Errorf("the rows are in the file %d and were in %d", is, was)
+	}
+	down, err := fs.ReadFile(migrations.Files, fmt.Sprintf("%06d_history_periods.down.sql", periodsBegin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, string(down))
+	write(300)
+}
+
+// before are the migrations below a version.
+func before(t *testing.T, version int) fs.FS {
+	t.Helper()
+	names, err := fs.Glob(migrations.Files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := fstest.MapFS{}
+	for _, name := range names {
+		if name >= fmt.Sprintf("%06d", version) {
+			continue
+		}
+		text, err := fs.ReadFile(migrations.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some[name] = &fstest.MapFile{Data: text}
+	}
+	return some
+}

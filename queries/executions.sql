@@ -8,7 +8,7 @@ where e.id = @id and e.team_id = @team_id;
 -- name: OwnerOf :one
 -- Who drives an execution, and when what it did was last stored.
 select coalesce(w.hostname, '')::text as hostname, (
-    select h.at from history h where h.execution_id = r.execution_id order by h.first_seq desc limit 1
+    select h.at from history h where h.execution_id = @execution_id order by h.first_seq desc limit 1
 )::timestamptz as saved_at
 from ready r left join workers w on w.id = r.owner where r.execution_id = @execution_id and r.owner is not null;
 

@@ -307,7 +307,7 @@ func (q *Queries) ListExecutions(ctx context.Context, arg ListExecutionsParams) 
 
 const ownerOf = `-- name: OwnerOf :one
 select coalesce(w.hostname, '')::text as hostname, (
-    select h.at from history h where h.execution_id = r.execution_id order by h.first_seq desc limit 1
+    select h.at from history h where h.execution_id = $1 order by h.first_seq desc limit 1
 )::timestamptz as saved_at
 from ready r left join workers w on w.id = r.owner where r.execution_id = $1 and r.owner is not null
 `

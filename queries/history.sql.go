@@ -39,7 +39,9 @@ const historiesFrom = `-- name: HistoriesFrom :many
 select f.execution_id, f.first_seq, f.last_seq, f.events
 from rows from (unnest($1::uuid[]), unnest($2::bigint[])) as u(id, known)
 cross join lateral (
-    select execution_id, first_seq, last_seq, at, events from history h where h.execution_id = u.id and h.first_seq > u.known order by h.first_seq offset 0
+    select execution_id, first_seq, last_seq, at, events from history h where h.execution_id = u.id and h.first_seq > u.known
+        and h.execution_id >= $3::uuid and h.execution_id <= $4::uuid
+    order by h.first_seq offset 0
 ) f
 order by f.execution_id, f.first_seq
 `
@@ -52,9 +54,15 @@ type HistoriesFromRow struct {
 }
 
 // For each execution its flushes that begin after what is already known of it. offset 0 makes it a look by key for each
-// of them: a plan made while the table was small would else read all of it for ever.
-func (q *Queries) HistoriesFrom(ctx context.Context, ids []uuid.UUID, known []int64) ([]HistoriesFromRow, error) {
-	rows, err := q.db.Query(ctx, historiesFrom, ids, known)
+// of them: a plan made while the table was small would else read all of it for ever. least and most are the bounds of
+// the ids: known when the statement begins, they spare it to prepare for the periods that no id is in.
+func (q *Queries) HistoriesFrom(ctx context.Context, ids []uuid.UUID, known []int64, least uuid.UUID, most uuid.UUID) ([]HistoriesFromRow, error) {
+	rows, err := q.db.Query(ctx, historiesFrom,
+		ids,
+		known,
+		least,
+		most,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -170,6 +170,20 @@ type History struct {
 	Events      []byte
 }
 
+type HistoryPeriod struct {
+	BeginsAt     time.Time
+	EndsAt       time.Time
+	ClosingSince *time.Time
+}
+
+type HistoryRest struct {
+	ExecutionID uuid.UUID
+	FirstSeq    int64
+	LastSeq     int64
+	At          time.Time
+	Events      []byte
+}
+
 type IdempotencyKey struct {
 	TeamID    uuid.UUID
 	Operation string

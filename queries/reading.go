@@ -1,7 +1,9 @@
 package queries
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -29,7 +31,8 @@ func (r *Reading) ExecutionRows(ids []uuid.UUID, rows *[]Execution) { add(r, row
 func (r *Reading) Checkpoints(ids []uuid.UUID, rows *[]Checkpoint) { add(r, rows, checkpoints, ids) }
 
 func (r *Reading) HistoriesFrom(ids []uuid.UUID, known []int64, rows *[]HistoriesFromRow) {
-	add(r, rows, historiesFrom, ids, known)
+	least, most := bounds(ids)
+	add(r, rows, historiesFrom, ids, known, least, most)
 }
 
 func (r *Reading) Inboxes(ids []uuid.UUID, rows *[]InboxesRow) { add(r, rows, inboxes, ids) }
@@ -40,4 +43,13 @@ func add[Row any](r *Reading, rows *[]Row, statement string, arguments ...any) {
 		*rows, err = pgx.CollectRows(answer, pgx.RowToStructByPos[Row])
 		return err
 	})
+}
+
+// bounds are the least and the greatest id, in the order of PostgreSQL.
+func bounds(ids []uuid.UUID) (least, most uuid.UUID) {
+	if len(ids) == 0 {
+		return least, most
+	}
+	byBytes := func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
+	return slices.MinFunc(ids, byBytes), slices.MaxFunc(ids, byBytes)
 }

@@ -2,14 +2,18 @@
 delete from paces where next_at < now() - interval '1 hour';
 
 -- name: ForgetEnded :one
--- What something still wakes is left for the next round.
+-- What something still wakes is left for the next round. A history stays if its period goes soon as a whole.
 with doomed as (
-    select e.id from executions e join teams t on t.id = e.team_id
+    select e.id, not exists (
+        select from history_periods p where e.id >= first_id(p.begins_at) and e.id < first_id(p.ends_at)
+            and p.closing_since + (p.ends_at - p.begins_at) + interval '1 day' > now()
+    ) as alone
+    from executions e join teams t on t.id = e.team_id
     where e.keep_until <= now() and e.finished_at + retention_of(t.policy) <= now()
         and not exists (select from ready r where r.execution_id = e.id)
     order by e.keep_until limit @batch for update of e skip locked
 ), histories as (
-    delete from history h using doomed where h.execution_id = doomed.id
+    delete from history h using doomed where h.execution_id = doomed.id and doomed.alone
 ), checkpoints_of as (
     delete from checkpoints c using doomed where c.execution_id = doomed.id
 ), tasks_of as (

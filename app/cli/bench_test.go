@@ -40,7 +40,7 @@ func TestBenchPrintsALineOfEachWorkload(t *testing.T) {
 			if calls := slices.Contains([]string{"latency", "single-call", "even"}, name); calls != (line.BeginP50 > 0) || line.BeginP99 < line.BeginP50 {
 				t.Errorf("steps began after %v and %v ms", line.BeginP50, line.BeginP99)
 			}
-			if r := line.Rest; (name == "sleepers") != (r != nil) || r != nil && (r.Statements <= 0 || r.Scans != 0) {
+			if r := line.Rest; (name == "sleepers") != (r != nil) || r != nil && (r.Statements <= 0 || r.Scans != 0 || r.ResidentSize <= 0 || r.Size["history"] <= 0) {
 				t.Errorf("at rest %+v", r)
 			}
 			if (name == "even") != slices.Equal(line.Shares, []int{20}) {

@@ -338,8 +338,7 @@ func (m *measurement) until(ctx context.Context, holds func() bool) error {
 func (m *measurement) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	clear(m.began)
-	clear(m.ended)
+	m.began, m.ended = map[uuid.UUID]time.Time{}, map[uuid.UUID]time.Time{}
 }
 
 func (m *measurement) result(seconds float64) Result {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,10 +15,12 @@ import (
 // Rest is what a replica does in ten seconds beside executions that sleep. Scans are sequential ones of large tables,
 // Blocks what was read of them at all.
 type Rest struct {
-	Statements float64 `json:"statementsPerSecond"`
-	Scans      int64   `json:"sequentialScans"`
-	Blocks     float64 `json:"blocksPerSecond"`
-	CPUShare   float64 `json:"cpuShare"` // of one core, this process
+	Statements   float64          `json:"statementsPerSecond"`
+	Scans        int64            `json:"sequentialScans"`
+	Blocks       float64          `json:"blocksPerSecond"`
+	CPUShare     float64          `json:"cpuShare"`      // of one core, this process
+	ResidentSize int64            `json:"residentBytes"` // of this process, what the benchmark itself remembered given back
+	Size         map[string]int64 `json:"tableBytes"`
 }
 
 const (
@@ -55,6 +58,8 @@ func (m *measurement) runSleepers(ctx context.Context) (Result, error) {
 		return time.Since(began).Seconds(), err
 	})
 	if err == nil {
+		m.forget()
+		debug.FreeOSMemory()
 		rest, err = m.rest(ctx)
 	}
 	result.Rest = &rest
@@ -87,8 +92,13 @@ func (m *measurement) rest(ctx context.Context) (rest Rest, err error) {
 	if err := pause(ctx, statisticsDelay); err != nil {
 		return rest, err
 	}
+	rest.ResidentSize = residentSize()
 	scansAfter, blocksAfter, err := tableReads(ctx, conn)
+	if err != nil {
+		return rest, err
+	}
 	rest.Scans, rest.Blocks = scansAfter-scans, round(float64(blocksAfter-blocks)/restFor.Seconds())
+	_, rest.Size, err = readTables(ctx, m.options.DatabaseURL)
 	return rest, err
 }
 

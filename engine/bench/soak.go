@@ -42,7 +42,7 @@ type SoakLine struct {
 	Size         map[string]int64 `json:"tableBytes"`
 }
 
-// soakTables are those that are written all the time.
+// soakTables are those that are written all the time; one in parts counts as one.
 var soakTables = []string{"ready", "timers", "inbox", "executions", "history", "workers"}
 
 // soakStarters bounds the starts at one time.
@@ -213,28 +213,34 @@ func (s *soaker) line(ctx context.Context, length time.Duration) (SoakLine, erro
 	runtime.ReadMemStats(&memory)
 	line := SoakLine{Started: now.started, Completed: len(now.latencies), PerSecond: round(float64(len(now.latencies)) / length.Seconds()),
 		P50: percentile(now.latencies, 0.5), P99: percentile(now.latencies, 0.99), Open: open, CPU: round(processSeconds()),
-		ResidentSize: residentSize(), Heap: memory.HeapAlloc, Dead: map[string]int64{}, Size: map[string]int64{}}
-	return line, readTables(ctx, s.options.DatabaseURL, &line)
+		ResidentSize: residentSize(), Heap: memory.HeapAlloc}
+	var err error
+	line.Dead, line.Size, err = readTables(ctx, s.options.DatabaseURL)
+	return line, err
 }
 
-func readTables(ctx context.Context, url string, line *SoakLine) error {
+// readTables reads what the tables that are written all the time hold; dead rows are as PostgreSQL estimates them.
+func readTables(ctx context.Context, url string) (dead, size map[string]int64, err error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	rows, err := conn.Query(ctx, `select relname, n_dead_tup, pg_total_relation_size(relid) from pg_stat_user_tables
-		where relname = any($1)`, soakTables)
+	const question = `select name, sum(n_dead_tup)::bigint, sum(pg_total_relation_size(relid))::bigint
+		from (select coalesce((select i.inhparent::regclass::text from pg_inherits i where i.inhrelid = t.relid), t.relname) as name, t.* from pg_stat_user_tables t) as parts
+		where name = any($1) group by name`
+	rows, err := conn.Query(ctx, question, soakTables)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	dead, size = map[string]int64{}, map[string]int64{}
 	var name string
-	var dead, size int64
-	_, err = pgx.ForEachRow(rows, []any{&name, &dead, &size}, func() error {
-		line.Dead[name], line.Size[name] = dead, size
+	var deadRows, bytes int64
+	_, err = pgx.ForEachRow(rows, []any{&name, &deadRows, &bytes}, func() error {
+		dead[name], size[name] = deadRows, bytes
 		return nil
 	})
-	return err
+	return dead, size, err
 }
 
 // residentSize is the memory of this process in bytes as the kernel counts it; 0 where it does not say.

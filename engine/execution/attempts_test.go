@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"bytes"
 	"reflect"
 	"strings"
 	"testing"
@@ -335,6 +336,9 @@ func TestAChildEndsItsActivity(t *testing.T) {
 	s, c := begin()
 	if c.Version != 4 || c.Workflow != "child" || !c.Wait || c.Depth != 3 || !reflect.DeepEqual(c.Input, obj("number", int64(1))) {
 		t.Errorf("the child is %+v", c)
+	}
+	if parent := s.st.Created.ID; !bytes.Equal(c.Execution[:6], parent[:6]) || c.Execution == parent || c.Execution.Version() != 8 {
+		t.Errorf("the child's id %s does not have the time of its parent's, %s", c.Execution, parent)
 	}
 	ended := Message{ChildEnded: &ChildEnded{Execution: c.Execution, Activity: "call", Status: "completed", Output: obj("answer", int64(7))}}
 	s.receive(ended)

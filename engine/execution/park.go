@@ -181,7 +181,19 @@ const (
 // newID derives the id of a task or child from what it belongs to, so that deciding twice gives the same.
 func (d *decider) newID(kind string, p place) uuid.UUID {
 	name := fmt.Sprintf("%s/%s/%s/%t/%d/%d", kind, p.Activity, p.Item, p.undo, p.run.Turn, p.run.Attempt)
-	return uuid.NewSHA1(d.st.Created.ID, []byte(name))
+	id := uuid.NewSHA1(d.st.Created.ID, []byte(name))
+	if kind == idChild {
+		return beside(d.st.Created.ID, id)
+	}
+	return id
+}
+
+// beside gives an id the time of another one: what a child writes is kept, found and forgotten with what its parent
+// does. The time is the first 48 bits; version 8 says that the rest follows no rule but ours.
+func beside(other, id uuid.UUID) uuid.UUID {
+	copy(id[:6], other[:6])
+	id[6] = id[6]&0x0f | 0x80
+	return id
 }
 
 func (d *decider) parkHuman(p place) error {

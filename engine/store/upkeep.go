@@ -74,10 +74,12 @@ func (s *Store) NextTimer(ctx context.Context) (wait time.Duration, ok bool, err
 }
 
 // Forget deletes what has served its time: kept events, answers by event id, keys of starts, old ticks,
-// the rows of workers long gone, ended executions past their retention and files that nothing uses.
+// the rows of workers long gone, ended executions past their retention, periods of the history of which none is left,
+// and files that nothing uses. It makes the periods that come next.
 func (s *Store) Forget(ctx context.Context) error {
 	return errors.Join(s.q.ForgetOldEvents(ctx), s.q.ForgetOldAnswers(ctx), s.q.ForgetOldStartKeys(ctx), s.q.ForgetOldTicks(ctx),
-		s.q.ForgetOldWorkers(ctx), s.q.ForgetOldPaces(ctx), s.forgetEnded(ctx), s.q.ForgetUnusedFiles(ctx))
+		s.q.ForgetOldWorkers(ctx), s.q.ForgetOldPaces(ctx), s.q.ClosePeriods(ctx), s.forgetEnded(ctx), s.q.ForgetUnusedFiles(ctx),
+		s.dropPeriods(ctx), s.AddPeriods(ctx))
 }
 
 // endedAtOnce bounds the executions deleted by one statement.

@@ -46,6 +46,9 @@ func (l *Loop) Run(ctx context.Context) {
 
 // Tidy deletes what has served its time, now and then, until ctx ends. No timer waits for it.
 func (l *Loop) Tidy(ctx context.Context) {
+	if err := l.Store.AddPeriods(ctx); err != nil && ctx.Err() == nil {
+		l.Log.Error("the history gets no tables for the weeks to come, it is tried again", "error", err)
+	}
 	for {
 		select {
 		case <-ctx.Done():
