@@ -76,6 +76,7 @@ type Definitions interface {
 type Presence interface {
 	Editors(ctx context.Context, who Who, workflow string) ([]Editor, error)
 	BeginEditing(ctx context.Context, who Who, workflow, socket string) error
+	PointEditing(ctx context.Context, who Who, workflow, socket, activity string) error
 	EndEditing(ctx context.Context, who Who, workflow, socket string) error
 	KeepEditing(ctx context.Context, sockets []string) error
 }

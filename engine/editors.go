@@ -11,6 +11,8 @@ type Editor struct {
 	ID    string    `json:"id"` // of the socket, as its welcome frame names it
 	User  string    `json:"user"`
 	Since time.Time `json:"since"`
+	// Activity is the id of what is selected there, "" when nothing is.
+	Activity string `json:"activity,omitempty"`
 }
 
 const (
@@ -28,7 +30,7 @@ func (c *catalog) Editors(ctx context.Context, who Who, workflow string) ([]Edit
 	}
 	list := make([]Editor, len(rows))
 	for i, row := range rows {
-		list[i] = Editor{ID: row.Socket, User: row.Person, Since: row.Since.UTC().Truncate(time.Millisecond)}
+		list[i] = Editor{ID: row.Socket, User: row.Person, Since: row.Since.UTC().Truncate(time.Millisecond), Activity: row.Activity}
 	}
 	return list, nil
 }
@@ -42,6 +44,21 @@ func (c *catalog) BeginEditing(ctx context.Context, who Who, workflow, socket st
 		return fmt.Errorf("note who works on a workflow: %w", err)
 	}
 	c.changed(Change{Team: who.Team, Workflow: workflow})
+	return nil
+}
+
+// longestPointer bounds what a socket may say that it has selected; ids are shorter.
+const longestPointer = 100
+
+// PointEditing notes which activity a socket has selected, and tells all replicas.
+func (c *catalog) PointEditing(ctx context.Context, who Who, workflow, socket, activity string) error {
+	moved, err := c.q.PointEditor(ctx, clip(cleanText(activity), longestPointer), socket, who.Team, workflow)
+	if err != nil {
+		return fmt.Errorf("note where somebody works on a workflow: %w", err)
+	}
+	if moved > 0 {
+		c.changed(Change{Team: who.Team, Workflow: workflow})
+	}
 	return nil
 }
 

@@ -8,9 +8,14 @@ delete from editors where socket = @socket and team_id = @team_id and workflow =
 -- name: KeepEditors :exec
 update editors set seen_at = now() where socket = any(@sockets::text[]);
 
+-- name: PointEditor :execrows
+-- Says which activity is selected there; no row when that is known.
+update editors set activity = @activity, seen_at = now()
+where socket = @socket and team_id = @team_id and workflow = @workflow and activity <> @activity;
+
 -- name: ListEditors :many
 -- Those whose replica is alive, longest first.
-select socket, person, since from editors
+select socket, person, since, activity from editors
 where team_id = @team_id and workflow = @workflow and seen_at > now() - make_interval(secs => @silent_seconds::float8)
 order by since, socket;
 

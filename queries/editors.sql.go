@@ -58,15 +58,16 @@ func (q *Queries) LeaveEditor(ctx context.Context, socket string, teamID uuid.UU
 }
 
 const listEditors = `-- name: ListEditors :many
-select socket, person, since from editors
+select socket, person, since, activity from editors
 where team_id = $1 and workflow = $2 and seen_at > now() - make_interval(secs => $3::float8)
 order by since, socket
 `
 
 type ListEditorsRow struct {
-	Socket string
-	Person string
-	Since  time.Time
+	Socket   string
+	Person   string
+	Since    time.Time
+	Activity string
 }
 
 // Those whose replica is alive, longest first.
@@ -79,7 +80,12 @@ func (q *Queries) ListEditors(ctx context.Context, teamID uuid.UUID, workflow st
 	items := []ListEditorsRow{}
 	for rows.Next() {
 		var i ListEditorsRow
-		if err := rows.Scan(&i.Socket, &i.Person, &i.Since); err != nil {
+		if err := rows.Scan(
+			&i.Socket,
+			&i.Person,
+			&i.Since,
+			&i.Activity,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -88,4 +94,23 @@ func (q *Queries) ListEditors(ctx context.Context, teamID uuid.UUID, workflow st
 		return nil, err
 	}
 	return items, nil
+}
+
+const pointEditor = `-- name: PointEditor :execrows
+update editors set activity = $1, seen_at = now()
+where socket = $2 and team_id = $3 and workflow = $4 and activity <> $1
+`
+
+// Says which activity is selected there; no row when that is known.
+func (q *Queries) PointEditor(ctx context.Context, activity string, socket string, teamID uuid.UUID, workflow string) (int64, error) {
+	result, err := q.db.Exec(ctx, pointEditor,
+		activity,
+		socket,
+		teamID,
+		workflow,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

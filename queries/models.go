@@ -90,6 +90,7 @@ type Editor struct {
 	Person   string
 	Since    time.Time
 	SeenAt   time.Time
+	Activity string
 }
 
 type EventTrigger struct {

@@ -124,6 +124,8 @@ func (c *conn) handle(frame fromClient) {
 		c.subscribe(frame)
 	case "unsub":
 		c.unsubscribe(frame.SID)
+	case "at":
+		c.point(frame)
 	case "visible":
 		c.mu.Lock()
 		c.hidden = frame.Visible != nil && !*frame.Visible
@@ -177,6 +179,16 @@ func (c *conn) unsubscribe(sid string) {
 	}
 }
 
+// point tells the others which activity is selected where a subscription has its workflow open.
+func (c *conn) point(frame fromClient) {
+	c.mu.Lock()
+	sub := c.subs[frame.SID]
+	c.mu.Unlock()
+	if sub != nil {
+		c.hub.pointEditing(sub, frame.At)
+	}
+}
+
 func (c *conn) notice(frame any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +200,7 @@ func (c *conn) write() {
 	defer c.socket.Close()
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
-	c.send(welcomeFrame{Type: "welcome", ConnID: c.id, Epoch: c.hub.epoch, Now: instants.Text(time.Now()), PingSeconds: int(pingEvery.Seconds())})
+	c.send(welcomeFrame{Type: "welcome", ConnID: c.id, Epoch: c.hub.epoch, Now: instants.Text(time.Now()), PingSeconds: int(pingEvery.Seconds()), Pointers: true})
 	for {
 		select {
 		case <-c.done:

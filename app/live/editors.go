@@ -59,6 +59,21 @@ func (h *Hub) beginEditing(ctx context.Context, c *conn, sub *subscription) {
 	}
 }
 
+// pointEditing tells the others what is selected in a designer.
+func (h *Hub) pointEditing(sub *subscription, activity string) {
+	h.mu.Lock()
+	e, ok := h.editors[sub]
+	h.mu.Unlock()
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	if err := h.door.PointEditing(ctx, e.who, e.workflow, e.socket, activity); err != nil {
+		h.log.Warn("others are not told where somebody works", "workflow", e.workflow, "error", err)
+	}
+}
+
 // endEditing forgets a subscription; h.mu is held, so the others are told by somebody else.
 func (h *Hub) endEditing(sub *subscription) {
 	e, ok := h.editors[sub]

@@ -39,6 +39,18 @@ func (h *history) BeginEditing(_ context.Context, who engine.Who, workflow, sock
 	return nil
 }
 
+func (h *history) PointEditing(_ context.Context, _ engine.Who, workflow, socket, activity string) error {
+	h.editing.mu.Lock()
+	for i := range h.editing.list {
+		if h.editing.list[i].ID == socket {
+			h.editing.list[i].Activity = activity
+		}
+	}
+	h.editing.mu.Unlock()
+	h.told(workflow)
+	return nil
+}
+
 func (h *history) EndEditing(_ context.Context, _ engine.Who, workflow, socket string) error {
 	h.editing.mu.Lock()
 	h.editing.list = slices.DeleteFunc(h.editing.list, func(e engine.Editor) bool { return e.ID == socket })
@@ -76,6 +88,25 @@ func (c *client) editors(n int) map[string]bool {
 	}
 }
 
+// selected waits for the state in which exactly one of two editors has that activity selected; "" = none has any.
+func (c *client) selected(activity string) {
+	c.t.Helper()
+	for {
+		var found []string
+		for _, each := range c.read("snap")["state"].(map[string]any)["editing"].([]any) {
+			if at, ok := each.(map[string]any)["activity"].(string); ok {
+				found = append(found, at)
+			}
+		}
+		if len(found) > 0 && found[0] != "charge" {
+			c.t.Fatalf("%v", found)
+		}
+		if activity == "" && len(found) == 0 || len(found) == 1 && found[0] == activity {
+			return
+		}
+	}
+}
+
 func TestWhoHasAWorkflowOpenIsToldToTheOthers(t *testing.T) {
 	w := newWorld(t)
 	edit := func() *client {
@@ -98,6 +129,11 @@ func TestWhoHasAWorkflowOpenIsToldToTheOthers(t *testing.T) {
 		t.Fatalf("%v", ids)
 	}
 	reader.editors(2)
+	second.send(map[string]any{"type": "at", "sid": "s", "at": "charge"})
+	first.selected("charge")
+	reader.send(map[string]any{"type": "at", "sid": "s", "at": "elsewhere"}) // it has nothing open, so nobody is told
+	second.send(map[string]any{"type": "at", "sid": "s", "at": ""})
+	first.selected("")
 	second.Close()
 	first.editors(1)
 	first.send(map[string]any{"type": "unsub", "sid": "s"})

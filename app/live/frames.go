@@ -20,12 +20,13 @@ const (
 
 // fromClient is any frame that a client sends; Type says which fields count.
 type fromClient struct {
-	Type    string  `json:"type"` // hello, sub, unsub, visible, pong, auth
+	Type    string  `json:"type"` // hello, sub, unsub, at, visible, pong, auth
 	SID     string  `json:"sid"`
 	Topic   string  `json:"topic"`
 	From    *cursor `json:"from"`
 	Visible *bool   `json:"visible"`
 	Ticket  string  `json:"ticket"`
+	At      string  `json:"at"`      // with at: the id of the activity that is selected where sid is open in the designer, "" = none
 	Editing bool    `json:"editing"` // with sub of workflow:<name>: the subscriber has it open in the designer
 }
 
@@ -43,6 +44,7 @@ type (
 		Epoch       string `json:"epoch"`
 		Now         string `json:"now"`
 		PingSeconds int    `json:"pingSeconds"`
+		Pointers    bool   `json:"pointers"` // frames of type at are understood; an older replica would hang up
 	}
 	snapFrame struct {
 		Type  string          `json:"type"` // snap

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,26 @@ func openDesigner(t *testing.T, base, workflow string) designer {
 // sees reads until so many are said to work on the workflow.
 func (d designer) sees(editors int) {
 	d.t.Helper()
+	d.seesThat(func(list []engine.Editor) bool { return len(list) == editors })
+}
+
+// seesAt reads until somebody is said to have that activity selected.
+func (d designer) seesAt(activity string) {
+	d.t.Helper()
+	d.seesThat(func(list []engine.Editor) bool {
+		return slices.ContainsFunc(list, func(e engine.Editor) bool { return e.Activity == activity })
+	})
+}
+
+func (d designer) point(activity string) {
+	d.t.Helper()
+	if err := d.socket.WriteJSON(map[string]any{"type": "at", "sid": "s", "at": activity}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d designer) seesThat(fits func([]engine.Editor) bool) {
+	d.t.Helper()
 	_ = d.socket.SetReadDeadline(time.Now().Add(30 * time.Second))
 	for {
 		var frame struct {
@@ -66,9 +87,9 @@ func (d designer) sees(editors int) {
 			State struct{ Editing []engine.Editor }
 		}
 		if err := d.socket.ReadJSON(&frame); err != nil {
-			d.t.Fatalf("waiting for %d editors: %v", editors, err)
+			d.t.Fatalf("waiting for the editors: %v", err)
 		}
-		if frame.Type == "snap" && len(frame.State.Editing) == editors {
+		if frame.Type == "snap" && fits(frame.State.Editing) {
 			return
 		}
 	}
@@ -88,6 +109,10 @@ func TestEditorsAreSeenAcrossReplicas(t *testing.T) {
 	bob := openDesigner(t, two, "hello")
 	bob.sees(2)
 	ann.sees(2)
+	bob.point("greet")
+	ann.seesAt("greet")
+	ann.point(strings.Repeat("x", 1000)) // what is no id is cut, and harms nobody
+	bob.seesAt(strings.Repeat("x", 100))
 	other := openDesigner(t, two, "hello")
 	ann.sees(3)
 	other.socket.Close()

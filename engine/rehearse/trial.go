@@ -82,7 +82,9 @@ func (t *Trial) Reached() PlannedStep {
 }
 
 // missed are the reasons why what was wanted did not come.
-func (w *world) missed() []Fault { return append(slices.Clone(w.faults), w.root().notReached(w.sought.spot)) }
+func (w *world) missed() []Fault {
+	return append(slices.Clone(w.faults), w.root().notReached(w.sought.spot))
+}
 
 // seek stops the rehearsal at an attempt that a trial wants.
 func (r *running) seek(work execution.Work) bool {

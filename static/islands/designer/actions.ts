@@ -109,6 +109,7 @@ export const actions: readonly Action[] = [
   { id: 'find', title: 'Find an activity or a note', keys: ['/'], where: 'canvas', run: (d) => d.authoring.find() },
   { id: 'fit', title: 'Fit the whole graph', keys: ['1'], where: 'canvas', run: (d) => d.view.fit() },
   { id: 'fit-selection', title: 'Fit what is selected', keys: ['2'], where: 'canvas', ofActivity: true, run: (d) => d.view.fitTo(d.session.selection) },
+  { id: 'trace', title: 'Light the whole path of this activity, or no longer', keys: ['H'], where: 'canvas', ofActivity: true, run: (d) => d.tracePath() },
   { id: 'pan-left', title: 'Look further left', keys: ['Ctrl+ArrowLeft'], where: 'canvas', run: pan(1, 0) },
   { id: 'pan-right', title: 'Look further right', keys: ['Ctrl+ArrowRight'], where: 'canvas', run: pan(-1, 0) },
   { id: 'pan-up', title: 'Look further up', keys: ['Ctrl+ArrowUp'], where: 'canvas', run: pan(0, 1) },

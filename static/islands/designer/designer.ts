@@ -101,7 +101,7 @@ export class Designer {
     this.restore();
     void this.check();
     if (!page.readonly) {
-      this.presence = new Presence(data.name, { saved: (etag) => void this.save.follow(etag) });
+      this.presence = new Presence(data.name, { saved: (etag) => void this.save.follow(etag), moved: (guests) => this.view.setGuests(guests) });
       this.parts.people.replaceWith(this.presence.element);
     }
     void this.server.language().then((language) => this.form.speak(language));
@@ -200,6 +200,17 @@ export class Designer {
   /** Previews begin with the first field that gets the keyboard. */
   private preview(first: EventTarget | null): void {
     void import('./preview').then(({ Preview }) => new Preview(this.session, this.server, this.pins, this.form.element).look(first));
+  }
+
+  /** Traces the path of what is selected, or no longer. */
+  tracePath(): void {
+    const active = this.activeNode();
+    const on = this.view.traced === null;
+    if (on && !active) return void this.session.refuse('Choose an activity first');
+    if (on && this.session.selection.length === 0) this.session.select([active!.key]);
+    this.view.trace(on);
+    const others = (this.view.traced?.size ?? 0) - this.session.selection.length;
+    this.session.say(on ? `The path through ${active!.name} is lit: ${others} other ${others === 1 ? 'activity' : 'activities'}` : 'The path is no longer lit');
   }
 
   openCommands(): void {
@@ -320,6 +331,7 @@ export class Designer {
 
   private showSelection(withForm = true): void {
     const keys = this.session.selection;
+    this.presence?.point(keys.at(-1) ?? '');
     if (keys.join() !== this.view.selection.join()) {
       this.view.select(keys.length > 0 ? keys : null);
       if (keys.length > 0) this.view.reveal(keys.at(-1)!);

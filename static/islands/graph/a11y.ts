@@ -3,12 +3,13 @@
 import { typeTitle } from './describe';
 import { stateLook } from './icons';
 import { groupBy, type Graph, type GraphEdge, type GraphNode } from './model';
-import type { Badge, DiffKind, NodeState } from './node-view';
+import type { Badge, DiffKind, Guest, NodeState } from './node-view';
 
 export interface Marks {
   state?: NodeState | undefined;
   diff?: DiffKind | undefined;
   badge?: Badge | undefined;
+  guests?: readonly Guest[] | undefined;
 }
 
 export function describeNode(graph: Graph, node: GraphNode, marks: Marks): string {
@@ -22,6 +23,7 @@ export function describeNode(graph: Graph, node: GraphNode, marks: Marks): strin
     marks.state && (marks.state.label || stateLook(marks.state.state).words),
     marks.diff,
     marks.badge && `${marks.badge.severity}: ${marks.badge.message}`,
+    marks.guests && `${marks.guests.map((g) => g.user).join(' and ')} here`,
     `${index.places.get(node.key)} of ${graph.nodes.length}`,
     before.length > 0 ? `after ${before.join(', ')}` : 'starts at once',
     after.length > 0 ? `then ${after.join(', ')}` : '',

@@ -26,11 +26,23 @@ export interface Badge {
   message: string;
 }
 
+/** Somebody else who has a node selected. */
+export interface Guest {
+  user: string;
+  initials: string;
+  /** One of the colours of people, from 0. */
+  tint: number;
+}
+
 /** Everything besides the node that decides how it is drawn. */
 export interface NodeDress {
   state?: NodeState | undefined;
   diff?: DiffKind | undefined;
   badge?: Badge | undefined;
+  /** Others who have it selected. */
+  guests?: readonly Guest[] | undefined;
+  /** On the path that is traced; undefined while none is. */
+  onPath?: boolean | undefined;
   selected: boolean;
   active: boolean;
   /** The accessible name: type, name, place, neighbours. */
@@ -84,6 +96,9 @@ export class NodeView {
     this.drawState(dress.state);
     this.drawMark('diff', dress.diff, (diff) => el('span', { class: 'gv-diff' }, diffIcon(diff), diff));
     this.drawMark('badge', dress.badge?.severity, () => el('span', { class: 'gv-badge' }, '!'));
+    this.drawMark('guests', dress.guests?.map((g) => g.user).join(), () => el('span', { class: 'gv-guests', title: `${dress.guests!.map((g) => g.user).join(', ')} here` },
+      ...dress.guests!.slice(0, 3).map((g) => el('span', { 'data-tint': g.tint }, g.initials)), dress.guests!.length > 3 ? `+${dress.guests!.length - 3}` : null));
+    setData(this.element, 'path', dress.onPath === undefined ? undefined : dress.onPath ? 'on' : 'off');
     if (dress.label !== this.label) this.card.setAttribute('aria-label', (this.label = dress.label));
     if (this.card.tabIndex !== (dress.active ? 0 : -1)) this.card.tabIndex = dress.active ? 0 : -1;
     const title = dress.state?.detail ?? dress.badge?.message ?? '';
@@ -97,7 +112,7 @@ export class NodeView {
       el('span', { class: 'gv-name' }, node.name),
       el('span', { class: 'gv-detail' }, node.detail || typeTitle(node.type)));
     const facts = node.facts.length > 0 ? el('span', { class: 'gv-facts' }, ...node.facts.map((f) => el('span', {}, f))) : null;
-    const marks = [...this.card.querySelectorAll(':scope > :is(.gv-state, .gv-diff, .gv-badge)')];
+    const marks = [...this.card.querySelectorAll(':scope > :is(.gv-state, .gv-diff, .gv-badge, .gv-guests)')];
     this.card.replaceChildren(el('span', { class: 'gv-mark' }, typeIcon(node.type)), text, ...(facts ? [facts] : []), ...marks);
   }
 
@@ -121,7 +136,7 @@ export class NodeView {
     else if (text.data !== state.label) text.data = state.label;
   }
 
-  private drawMark<T extends string>(name: 'diff' | 'badge', value: T | undefined, make: (value: T) => HTMLElement): void {
+  private drawMark<T extends string>(name: 'diff' | 'badge' | 'guests', value: T | undefined, make: (value: T) => HTMLElement): void {
     if (this.element.dataset[name] === value) return;
     setData(this.element, name, value);
     this.card.querySelector(`:scope > .gv-${name}`)?.remove();

@@ -11,9 +11,9 @@ import { around, bodyPadding, columnGap, layoutGraph, type Box, type Layout, typ
 import { metricsFor, nodeWidth, type NodeMetrics } from './metrics';
 import { Minimap } from './minimap';
 import { NoteLayer, type Note, type NoteHooks } from './notes';
-import { emptyGraph, leadsOn, type Graph, type GraphNode, type Positions } from './model';
+import { downstream, emptyGraph, leadsOn, upstream, type Graph, type GraphNode, type Positions } from './model';
 import { stateLook } from './icons';
-import { NodeView, type Badge, type DiffKind, type NodeState } from './node-view';
+import { NodeView, type Badge, type DiffKind, type Guest, type NodeState } from './node-view';
 import { manyNodes, mostNodes, Overview, type FarLook } from './overview';
 import { toolbar } from './toolbar';
 import { beyond, contains, detailZoom, grow, intersects, Viewport } from './viewport';
@@ -78,6 +78,10 @@ export class GraphView {
   private diff: ReadonlyMap<string, DiffKind> = new Map();
   private badges: ReadonlyMap<string, Badge> = new Map();
   private lit: ReadonlyMap<string, boolean> = new Map();
+  private guests: ReadonlyMap<string, readonly Guest[]> = new Map();
+  /** What leads to the selected node and follows from it, while that is traced. */
+  private path: ReadonlySet<string> | null = null;
+  private tracing = false;
   private selected: string[] = [];
   private selectedEdge: string | null = null;
   private active: string | null = null;
@@ -122,6 +126,7 @@ export class GraphView {
     this.metrics = metricsFor(graph, this.options.mode === 'live');
     this.layout = layoutGraph(graph, this.metrics, positions);
     this.selected = this.selected.filter((key) => this.byKey.has(key));
+    if (this.tracing) this.tracePath();
     if (this.selectedEdge && !this.layout.routes.has(this.selectedEdge)) this.selectedEdge = null;
     if (this.active === null || !this.byKey.has(this.active)) this.active = this.selected[0] ?? readingOrder(graph, this.layout)[0] ?? null;
     // Without a node there is nothing else for the keyboard to stand on.
@@ -161,6 +166,43 @@ export class GraphView {
     this.redraw();
   }
 
+  /** Who else has which node selected. */
+  setGuests(guests: ReadonlyMap<string, readonly Guest[]>): void {
+    const changed = new Set([...guests.keys(), ...this.guests.keys()]);
+    this.guests = guests;
+    if (changed.size > 0) this.redrawOnly(changed);
+  }
+
+  /** Traces the path through what is selected, wherever the selection goes, or no longer. */
+  trace(on: boolean): void {
+    this.tracing = on;
+    this.tracePath();
+    this.redraw();
+  }
+
+  get traced(): ReadonlySet<string> | null {
+    return this.path;
+  }
+
+  private tracePath(): void {
+    const keys = this.tracing ? this.selected.filter((key) => this.byKey.has(key)) : [];
+    if (keys.length === 0) return void (this.path = null);
+    const path = new Set(keys.flatMap((key) => this.whole(key)));
+    const around = new Set(keys.flatMap((key) => this.parentsOf(key)));
+    for (const { key, parent } of this.graph.nodes) if (parent !== null && path.has(parent) && !around.has(parent)) path.add(key);
+    this.path = path;
+  }
+
+  private parentsOf(key: string): string[] {
+    const parent = this.byKey.get(key)?.parent ?? null;
+    return parent === null ? [] : [parent, ...this.parentsOf(parent)];
+  }
+
+  /** A node with all before and after it; of a loop's body, also with the loop and what is around it. */
+  private whole(key: string): string[] {
+    return [key, ...this.parentsOf(key)].flatMap((each) => [...upstream(this.graph, each), ...downstream(this.graph, each)]);
+  }
+
   get selection(): readonly string[] {
     return this.selected;
   }
@@ -175,6 +217,7 @@ export class GraphView {
     this.selectedEdge = null;
     const last = this.selected.at(-1);
     if (last !== undefined && this.byKey.has(last)) this.active = last;
+    if (this.tracing) this.tracePath();
     this.redraw();
   }
 
@@ -514,11 +557,13 @@ export class GraphView {
     const state = this.states.get(node.key);
     const diff = this.diff.get(node.key);
     const badge = this.badges.get(node.key);
+    const guests = this.guests.get(node.key);
     return {
-      state, diff, badge,
+      state, diff, badge, guests,
+      onPath: this.path === null ? undefined : this.path.has(node.key),
       selected: this.selected.includes(node.key),
       active: this.active === node.key,
-      label: describeNode(this.graph, node, { state, diff, badge }),
+      label: describeNode(this.graph, node, { state, diff, badge, guests }),
     };
   }
 
@@ -558,6 +603,7 @@ export class GraphView {
     if (group.getAttribute('class') !== looks) group.setAttribute('class', looks);
     setData(group, 'flow', this.flow(key, from, to) ?? undefined);
     setData(group, 'diff', this.diff.get(key));
+    setData(group, 'path', this.path === null ? undefined : this.path.has(from) && this.path.has(to) ? 'on' : 'off');
   }
 
   private portKind(key: string, port: string): string {

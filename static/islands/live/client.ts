@@ -14,6 +14,8 @@ export interface Watch {
   state?(state: unknown): void;
   /** Tells others of the team that this workflow is being worked on here. */
   editing?: boolean;
+  /** With editing: the id of the activity that is selected here, "" for none. */
+  at?: string;
   /** Whether the page is live; called on every change of that. */
   live?(live: boolean): void;
 }
@@ -30,6 +32,7 @@ export class LiveClient {
   private polling = 0;
   private grace = 0;
   private closed = false;
+  private pointers = false;
   /** Of the socket, as the server names it; "" without one. */
   id = '';
   /** Milliseconds that the server's clock is ahead of ours. */
@@ -77,8 +80,17 @@ export class LiveClient {
     this.send({ type: 'sub', sid, topic: watch.topic, from: null, ...(watch.editing ? { editing: true } : {}) });
   }
 
+  /** Tells the others what a watch has selected; a server that does not know the frame would hang up. */
+  point(watch: Watch): void {
+    if (this.pointers) for (const [sid, each] of this.watches) if (each === watch) this.send({ type: 'at', sid, at: watch.at ?? '' });
+  }
+
   private receive(frame: Frame): void {
-    if (frame.type === 'welcome') this.id = frame.connId;
+    if (frame.type === 'welcome') {
+      this.id = frame.connId;
+      this.pointers = frame.pointers === true;
+      for (const watch of this.watches.values()) if (watch.at) this.point(watch);
+    }
     if (frame.type === 'welcome') this.clockOffset = Date.parse(frame.now) - Date.now();
     if (frame.type === 'ping') this.send({ type: 'pong' });
     for (const [sid, watch] of this.watches) {

@@ -7,7 +7,7 @@ export interface Cursor {
 }
 
 export type Frame =
-  | { type: 'welcome'; connId: string; epoch: string; now: string; pingSeconds: number }
+  | { type: 'welcome'; connId: string; epoch: string; now: string; pingSeconds: number; pointers?: boolean }
   | { type: 'snap'; sid: string; seq: number; state: unknown }
   | { type: 'ev'; sid: string; prev: number; seq: number; events: unknown[] }
   | { type: 'lag'; sid: string; head: number }

@@ -1,0 +1,1 @@
+alter table editors drop column activity;
