@@ -66,11 +66,25 @@ test("a schedule is made by keyboard, after a look at its next times", async ({ 
   await expect(page.getByLabel("Time zone")).toHaveValue(/./); // the viewer's own
   // As resizing a field does; putting the form in place anew must not copy it against the policy.
   await page.getByLabel("Cron line").evaluate((field: HTMLElement) => (field.style.width = "300px"));
-  await page.getByRole("button", { name: "Show the next times" }).press("Enter");
+  await page.getByLabel("Cron line").press("End"); // the next times come while it is typed
+  await page.keyboard.type(",6");
   await expect(page.getByText("It would start")).toBeVisible();
-  await expect(page.getByRole("status").getByRole("listitem")).toHaveCount(5);
+  await expect(page.locator("#schedule-next").getByRole("listitem")).toHaveCount(5);
+  // Another way to say when keeps what was typed in this one.
+  await page.getByRole("button", { name: "Every so often" }).press("Enter");
+  await page.getByLabel("Every").fill("6h");
+  await page.getByRole("button", { name: "By a cron line" }).press("Enter");
+  await expect(page.getByLabel("Cron line")).toHaveValue("30 2 * * 1-5,6");
+  await page.getByLabel("Cron line").fill("30 2 * * 1-5");
   await page.getByLabel("Cron line").press("Enter");
-  const row = page.getByRole("row", { name: /nightly-feeds.*Mondays to Fridays at 02:30/ });
+  const made = page.getByRole("row", { name: /nightly-feeds.*Mondays to Fridays at 02:30/ });
+  await made.getByRole("link", { name: /^Change/ }).click();
+  await expect(page.locator("#schedule-next").getByRole("listitem")).toHaveCount(5);
+  await page.screenshot({ path: "shots/schedule-change.png" });
+  expect(await serious(page)).toEqual([]);
+  await page.getByLabel("Cron line").fill("45 3 * * 1-5");
+  await page.getByRole("button", { name: "Change the schedule" }).click();
+  const row = page.getByRole("row", { name: /nightly-feeds.*Mondays to Fridays at 03:45/ });
   await expect(row).toBeVisible();
   await row.getByRole("button", { name: /^Delete/ }).click();
   await expect(row).toBeHidden();

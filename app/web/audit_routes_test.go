@@ -298,6 +298,7 @@ func (a auditedRoutes) schedules() {
 	a.does("author", "POST /schedules/new", "/schedules/new", "workflow=asks&when=cron&time=0+3+*+*+*", "schedule.created")
 	var id string
 	a.w.scan(&id, "select id::text from schedules where workflow = 'asks'")
+	a.does("author", "POST /schedules/:id/edit", "/schedules/"+id+"/edit", "when=cron&time=0+4+*+*+*", "schedule.changed")
 	a.does("author", "POST /schedules/:id/delete", "/schedules/"+id+"/delete", "", "schedule.deleted")
 }
 

@@ -165,6 +165,8 @@ POST   /tasks/:id/unclaim                                           decide  404
 GET    /schedules                                                   read    200
 GET    /schedules/new                                               author  200
 POST   /schedules/new                                               author  404
+GET    /schedules/:id/edit                                          author  404
+POST   /schedules/:id/edit                                          author  404
 POST   /schedules/:id/delete                                        author  404
 POST   /schedules/:id/pause                                         run     404
 POST   /schedules/:id/resume                                        run     404

@@ -61,6 +61,8 @@ func (p *Pages) Routes() []Route {
 		{Method: get, Path: "/schedules", Needs: auth.Read, Handle: p.schedules},
 		{Method: get, Path: "/schedules/new", Needs: auth.Author, Handle: p.newSchedule},
 		{Method: post, Path: "/schedules/new", Needs: auth.Author, Handle: p.makeSchedule, MaxBody: formMax},
+		{Method: get, Path: "/schedules/:id/edit", Needs: auth.Author, Handle: p.editSchedule},
+		{Method: post, Path: "/schedules/:id/edit", Needs: auth.Author, Handle: p.changeSchedule, MaxBody: formMax},
 		{Method: post, Path: "/schedules/:id/delete", Needs: auth.Author, Handle: p.deleteSchedule},
 		{Method: post, Path: "/schedules/:id/pause", Needs: auth.Run, Handle: p.pauseSchedule},
 		{Method: post, Path: "/schedules/:id/resume", Needs: auth.Run, Handle: p.resumeSchedule},

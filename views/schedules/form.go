@@ -16,20 +16,27 @@ const (
 	OverlapField  = "overlap"
 	CatchUpField  = "catchUp"
 	PreviewField  = "_preview"
+	OtherWayField = "_when" // the button that says it in another form
 )
 
-// Form asks for a new schedule.
+// OtherTimeField holds what was typed for a form that is not chosen.
+func OtherTimeField(way string) string { return TimeField + "." + way }
+
+// Form asks for a new schedule, or for changes of one.
 type Form struct {
+	ID               string // of the one that is changed, "" = a new one
 	CSRF             string
 	Workflows        []string // published ones to choose from
 	Workflow         string   // "" until one is chosen
 	When, Time, Zone string
+	Others           map[string]string // times typed in other forms than When
 	Overlap, CatchUp string
 	Input            form.Form
 	Refused          string
 	NoTime           bool        // sent without saying when
 	Fires            []time.Time // what the preview found
 	Previewed        bool
+	Doubt            string // why nothing could be previewed, in what may still be being typed
 	Now              time.Time
 }
 
@@ -54,9 +61,27 @@ func (f Form) way() wayWords { return ways[f.When] }
 // zoned reports whether a zone makes a difference.
 func (f Form) zoned() bool { return f.When != "every" }
 
-// to is the address of the form with another way to say when.
-func (f Form) to(when string) string {
-	return "/schedules/new?" + url.Values{WorkflowField: {f.Workflow}, WhenField: {when}}.Encode()
+// address is where the form is sent.
+func (f Form) address() string {
+	if f.ID == "" {
+		return "/schedules/new"
+	}
+	return "/schedules/" + f.ID + "/edit"
+}
+
+// look is where the form is asked what it would do.
+func (f Form) look() string {
+	if f.ID == "" {
+		return f.address() + "?" + url.Values{WorkflowField: {f.Workflow}}.Encode()
+	}
+	return f.address()
+}
+
+func (f Form) submit() string {
+	if f.ID == "" {
+		return "Make the schedule"
+	}
+	return "Change the schedule"
 }
 
 type choice struct{ value, label string }
