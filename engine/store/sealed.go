@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -15,7 +16,7 @@ import (
 const messagePlace = "inbox"
 
 func historyPlace(id uuid.UUID, firstSeq int64) string {
-	return fmt.Sprintf("history/%s/%d", id, firstSeq)
+	return "history/" + id.String() + "/" + strconv.FormatInt(firstSeq, 10)
 }
 func statePlace(id uuid.UUID) string  { return "checkpoint/" + id.String() }
 func keptPlace(team uuid.UUID) string { return "kept/" + team.String() }

@@ -77,9 +77,9 @@ func newWriter(s *Store, group []*pending) *writer {
 	return w
 }
 
-// column makes an array parameter: one value of each row.
-func column[R, V any](rows []R, value func(R) V) []V {
-	values := make([]V, len(rows))
+// column makes an array parameter: one value of each row. Its type spares the driver to look for one by reflection.
+func column[R, V any](rows []R, value func(R) V) pgtype.FlatArray[V] {
+	values := make(pgtype.FlatArray[V], len(rows))
 	for i, row := range rows {
 		values[i] = value(row)
 	}

@@ -147,7 +147,6 @@ func (p *Pool) Begun(l *store.Loaded, flush *store.Flush) {
 	p.count(l, l.First)
 	l.First = nil
 	p.committed(l, flush)
-	p.Log.Debug("an execution has begun", p.about(l).With(string(execution.WorkflowCreated)).Args()...)
 	if flush.Leave != nil {
 		p.parked(flush)
 	} else if !flush.Begin.Owned {
