@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine"
+	"weftline/engine/enginetest"
 	"weftline/engine/execution"
 )
 
@@ -111,6 +113,40 @@ func TestARemoteWorkerMakesAnAttempt(t *testing.T) {
 	if w.rows("work", id) != 0 {
 		t.Error("a row of work is left")
 	}
+}
+
+// A start whose first steps are all for others is offered by the flush that begins it: when it is answered they can be
+// leased, whatever becomes of this process, and the execution sleeps.
+func TestAStartForRemoteWorkersIsOfferedWithIt(t *testing.T) {
+	database := enginetest.Database(t)
+	wire := enginetest.NewWire(t, database)
+	w := newWorldAt(t, database, func(o *engine.Options) { o.DatabaseURL = wire.URL() })
+	w.publish("far", renders)
+	w.publish("both", `
+  activities:
+    - {id: far, type: worker, inputs: {task: render, input: 1}}
+    - {id: near, type: http, inputs: {url: "http://x"}}
+`)
+	id := w.start("far", nil)
+	if offered := w.rows("work", id); offered != 1 {
+		t.Errorf("right after the start there are %d offers", offered)
+	}
+	for statement := range wire.Statements() {
+		if strings.Contains(statement, "insert into ready") {
+			t.Error("the start took a place in the queue, to leave it again")
+		}
+	}
+	both := w.start("both", nil)
+	worker := w.register(2, "render")
+	for range 2 {
+		item := w.poll(worker)
+		if _, err := w.CompleteWork(t.Context(), w.who, item.LeaseID, engine.WorkResult{Activity: item.Activity}); err != nil {
+			t.Error(err)
+		}
+	}
+	w.ends(id, "completed")
+	w.ends(both, "completed")
+	w.gapless(id)
 }
 
 func TestAWorkerGoesOnWithTheSameExecution(t *testing.T) {

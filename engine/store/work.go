@@ -35,7 +35,7 @@ type Offer struct {
 }
 
 // offers writes the attempts that are left to others. An owner that lost the execution without knowing it
-// offers nothing.
+// offers nothing; of one that comes into being with this flush there is no other owner.
 func (w *writer) offers(f *Flush) {
 	if len(f.Offers) == 0 {
 		return
@@ -47,7 +47,7 @@ func (w *writer) offers(f *Flush) {
 		from unnest($5::text[], $6::text[], $7::bool[], $8::int[], $9::text[], $10::text[], $11::text[], $12::text[],
 			$13::text[], $14::bigint[], $15::text[], $16::bigint[], $17::bytea[])
 			as u(activity, item, compensating, attempt, hook, needs, queue, labels, prefer, prefer_ms, priority, timeout_ms, body)
-		where exists (select from ready r where r.execution_id = $1 and r.owner = $4 for share)
+		where $18 or exists (select from ready r where r.execution_id = $1 and r.owner = $4 for share)
 		on conflict (execution_id, activity, item, compensating) do update set attempt = excluded.attempt, hook = excluded.hook,
 			needs = excluded.needs, queue = excluded.queue, labels = excluded.labels, prefer = excluded.prefer,
 			prefer_until = excluded.prefer_until, turn = excluded.turn, timeout_ms = excluded.timeout_ms, body = excluded.body,
@@ -65,7 +65,8 @@ func (w *writer) offers(f *Flush) {
 		column(f.Offers, func(o Offer) int64 { return o.PreferFor.Milliseconds() }),
 		column(f.Offers, func(o Offer) string { return o.Priority }),
 		column(f.Offers, func(o Offer) int64 { return o.Timeout.Milliseconds() }),
-		column(f.Offers, func(o Offer) []byte { return o.Body }))
+		column(f.Offers, func(o Offer) []byte { return o.Body }),
+		f.parksAtBirth())
 }
 
 func (o Offer) queue() string {

@@ -49,8 +49,7 @@ func (p *Pool) Begin(ctx context.Context, team uuid.UUID, definition *store.Defi
 	}
 	flush.Begin = beginning(st, flush)
 	flush.Begin.Queue, flush.Begin.Region = definition.Queue(), definition.Region()
-	p.settleOwner(flush, st, definition, own)
-	return l, flush, nil
+	return l, flush, p.settleOwner(flush, l, own)
 }
 
 // eventsOfStep is how many an activity that goes well leaves in the history: ready, dispatched, started, completed.
@@ -123,16 +122,25 @@ func correlation(created *execution.Created) string {
 }
 
 // settleOwner says who goes on after the first flush. An execution that opened waits must be driven once
-// more, to look for what came before them.
-func (p *Pool) settleOwner(flush *store.Flush, st *execution.State, definition *store.Definition, own bool) {
-	busy := len(flush.WaitsOpen) > 0 || len(execution.Pending(definition.Workflow, st)) > 0
+// more, to look for what came before them. One that this worker would only offer to others is offered at once and sleeps.
+func (p *Pool) settleOwner(flush *store.Flush, l *store.Loaded, own bool) error {
+	pending := execution.Pending(l.Definition.Workflow, l.State)
+	idle := len(pending)+len(flush.WaitsOpen) == 0
+	if own && !idle {
+		offered, err := p.offerAtBirth(flush, l, pending)
+		if err != nil {
+			return err
+		}
+		idle = offered
+	}
 	switch {
-	case !busy:
-		due, _ := execution.NextDue(st)
+	case idle:
+		due, _ := execution.NextDue(l.State)
 		flush.Leave = &store.Leave{Due: due}
-	case own && st.Created.Mode != ModeServer:
+	case own && l.Mode != ModeServer:
 		flush.Begin.Owned = true
 	}
+	return nil
 }
 
 func (p *Pool) resolveMode(mode string) string {
@@ -148,6 +156,10 @@ func (p *Pool) Begun(l *store.Loaded, flush *store.Flush) {
 	l.First = nil
 	p.committed(l, flush)
 	if flush.Leave != nil {
+		if len(flush.Offers) > 0 { // it comes back when the first of them is leased
+			l.Tail = len(flush.Events)
+			p.Store.Keep(l)
+		}
 		p.parked(flush)
 	} else if !flush.Begin.Owned {
 		p.Wake(l.ID)

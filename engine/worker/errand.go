@@ -31,9 +31,9 @@ type Errand struct {
 	MaxMemory      int64  `json:"maxMemory,omitempty"` // bytes
 }
 
-func (d *driver) errand(w execution.Work) Errand {
-	created := &d.exec.State.Created
-	return Errand{Type: w.Type, Input: w.Input, Hidden: execution.HidesInput(d.exec.Definition.Workflow, d.exec.State, w),
+func errandOf(exec *store.Loaded, w execution.Work) Errand {
+	created := &exec.State.Created
+	return Errand{Type: w.Type, Input: w.Input, Hidden: execution.HidesInput(exec.Definition.Workflow, exec.State, w),
 		IdempotencyKey: w.IdempotencyKey, CorrelationID: correlation(created), Mode: created.Mode, Hook: w.Hook, Once: w.Once,
 		TimeoutMillis: w.Timeout.Milliseconds(), MaxMemory: w.MaxMemory}
 }

@@ -175,17 +175,38 @@ func hasAll(labels, wanted map[string]string) bool {
 
 // offer leaves an attempt to whoever leases it first.
 func (d *driver) offer(w execution.Work) error {
-	body, err := d.errand(w).encode()
+	offer, err := offerOf(d.exec, w)
 	if err != nil {
 		return err
-	}
-	offer := store.Offer{WorkKey: workKey(w), Hook: w.Hook, Needs: activity.Need(w.Type, w.Input), Priority: w.Priority,
-		Timeout: w.Timeout, Body: body}
-	if a := w.Affinity; a != nil {
-		offer.Queue, offer.Labels, offer.Prefer, offer.PreferFor = a.Queue, a.Labels, a.Prefer, a.WaitFor
 	}
 	d.unsaved.offers = append(d.unsaved.offers, offer)
 	d.unsaved.must = true
 	d.expect(offer.WorkKey)
 	return nil
+}
+
+func offerOf(exec *store.Loaded, w execution.Work) (store.Offer, error) {
+	body, err := errandOf(exec, w).encode()
+	offer := store.Offer{WorkKey: workKey(w), Hook: w.Hook, Needs: activity.Need(w.Type, w.Input), Priority: w.Priority,
+		Timeout: w.Timeout, Body: body}
+	if a := w.Affinity; a != nil {
+		offer.Queue, offer.Labels, offer.Prefer, offer.PreferFor = a.Queue, a.Labels, a.Prefer, a.WaitFor
+	}
+	return offer, err
+}
+
+// offerAtBirth offers all that a new execution has to do, if it is for others; false leaves everything to its owner.
+func (p *Pool) offerAtBirth(flush *store.Flush, l *store.Loaded, pending []execution.Work) (bool, error) {
+	ours := func(w execution.Work) bool { return !p.leaves(w) }
+	if len(pending) == 0 || slices.ContainsFunc(pending, ours) || len(flush.WaitsOpen)+len(flush.Asked)+len(flush.Joins) > 0 {
+		return false, nil
+	}
+	for _, w := range pending {
+		offer, err := offerOf(l, w)
+		if err != nil {
+			return false, err
+		}
+		flush.Offers = append(flush.Offers, offer)
+	}
+	return true, nil
 }
