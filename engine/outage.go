@@ -2,28 +2,14 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"io"
-	"net"
 	"time"
 
-	"github.com/jackc/pgerrcode"
-	"github.com/jackc/pgx/v5/pgconn"
+	"weftline/engine/store"
 )
 
 // IsOutage reports that an error is of the database's reach or load, not of what was asked: asking again
 // later may succeed. What was asked may have been done when the answer was lost.
-func IsOutage(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		return pgerrcode.IsConnectionException(pg.Code) || pgerrcode.IsOperatorIntervention(pg.Code) ||
-			pgerrcode.IsInsufficientResources(pg.Code) || pgerrcode.IsTransactionRollback(pg.Code) ||
-			pg.Code == pgerrcode.ReadOnlySQLTransaction
-	}
-	var connect *pgconn.ConnectError
-	var network *net.OpError
-	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
-}
+func IsOutage(err error) bool { return store.IsOutage(err) }
 
 // pauses lie between the tries of what broke off. The last one gives a database that restarts the time to do so.
 var pauses = []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond, time.Second}

@@ -168,7 +168,7 @@ func TestALeaseThatWasFasterThanACancelIsLetFinish(t *testing.T) {
 	w := newWorld(t)
 	w.publish("far", fmt.Sprintf(undoable, "1h", sentFar))
 	id := w.start("far", nil)
-	w.dispatched(id, "send")
+	w.eventually("send is offered", func() bool { return w.rows("work", id) == 1 })
 	w.exec(fmt.Sprintf(`update work set worker_id = '%s', lease = gen_random_uuid(), leased_at = now(), expires_at = now() + interval '1 hour'
 		where execution_id = '%s'`, uuid.NewString(), id))
 	if err := w.Cancel(t.Context(), w.who, id, "", nil); err != nil {

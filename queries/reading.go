@@ -26,6 +26,10 @@ func (r *Reading) Read(ctx context.Context, db Batcher) error {
 // AwayWork adds what AwayWork of Queries asks, and so do the others.
 func (r *Reading) AwayWork(ids []uuid.UUID, rows *[]AwayWorkRow) { add(r, rows, awayWork, ids) }
 
+func (r *Reading) OwnedWithAway(ids []uuid.UUID, owner *uuid.UUID, rows *[]OwnedWithAwayRow) {
+	add(r, rows, ownedWithAway, ids, owner)
+}
+
 func (r *Reading) ExecutionRows(ids []uuid.UUID, rows *[]Execution) { add(r, rows, executionRows, ids) }
 
 func (r *Reading) Checkpoints(ids []uuid.UUID, rows *[]Checkpoint) { add(r, rows, checkpoints, ids) }

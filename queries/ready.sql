@@ -64,10 +64,13 @@ select coalesce(max(r.since), now())::timestamptz as since, coalesce(max(r.queue
 from ready r where r.execution_id = @execution_id and r.owner is null;
 
 -- name: TakeOverReady :many
--- Takes what dead workers own, of executions that were lost from least to most times in a row before, and counts
--- that they were lost again, as far as the pool serves them and they are among ids, which empty is all.
+-- Takes what dead workers own, of executions that were lost from least to most times in a row before, as far as the pool
+-- serves them and they are among ids, which empty is all. It counts that they were lost again, unless the worker was being
+-- stopped: then it was ended, and did not crash.
 with lost as (
-    select q.execution_id, q.owner as lost_by from ready q join executions e on e.id = q.execution_id
+    select q.execution_id, q.owner as lost_by, q.claimed_at,
+        not exists (select from workers d where d.id = q.owner and d.state in ('draining', 'stopped')) as crashed
+    from ready q join executions e on e.id = q.execution_id
     where q.owner = any(@dead::uuid[]) and e.crashes between @least and @most
         and (cardinality(@ids::uuid[]) = 0 or q.execution_id = any(@ids::uuid[]))
         and (cardinality(@queues::text[]) = 0 or q.queue = any(@queues::text[]))
@@ -81,10 +84,10 @@ with lost as (
     from lost where r.execution_id = lost.execution_id
     returning r.execution_id, r.wakes
 ), counted as (
-    update executions e set crashes = e.crashes + 1 from lost where e.id = lost.execution_id
+    update executions e set crashes = e.crashes + lost.crashed::int from lost where e.id = lost.execution_id
     returning e.id, e.crashes
 )
-select taken.execution_id, taken.wakes, lost.lost_by::uuid as lost_by, counted.crashes
+select taken.execution_id, taken.wakes, lost.lost_by::uuid as lost_by, lost.crashed::bool as crashed, lost.claimed_at, counted.crashes
 from taken join lost using (execution_id) join counted on counted.id = taken.execution_id;
 
 -- name: ReleaseReady :exec

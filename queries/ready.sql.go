@@ -467,7 +467,9 @@ func (q *Queries) ReleaseReady(ctx context.Context, owner *uuid.UUID, ids []uuid
 
 const takeOverReady = `-- name: TakeOverReady :many
 with lost as (
-    select q.execution_id, q.owner as lost_by from ready q join executions e on e.id = q.execution_id
+    select q.execution_id, q.owner as lost_by, q.claimed_at,
+        not exists (select from workers d where d.id = q.owner and d.state in ('draining', 'stopped')) as crashed
+    from ready q join executions e on e.id = q.execution_id
     where q.owner = any($1::uuid[]) and e.crashes between $2 and $3
         and (cardinality($4::uuid[]) = 0 or q.execution_id = any($4::uuid[]))
         and (cardinality($5::text[]) = 0 or q.queue = any($5::text[]))
@@ -481,10 +483,10 @@ with lost as (
     from lost where r.execution_id = lost.execution_id
     returning r.execution_id, r.wakes
 ), counted as (
-    update executions e set crashes = e.crashes + 1 from lost where e.id = lost.execution_id
+    update executions e set crashes = e.crashes + lost.crashed::int from lost where e.id = lost.execution_id
     returning e.id, e.crashes
 )
-select taken.execution_id, taken.wakes, lost.lost_by::uuid as lost_by, counted.crashes
+select taken.execution_id, taken.wakes, lost.lost_by::uuid as lost_by, lost.crashed::bool as crashed, lost.claimed_at, counted.crashes
 from taken join lost using (execution_id) join counted on counted.id = taken.execution_id
 `
 
@@ -504,11 +506,14 @@ type TakeOverReadyRow struct {
 	ExecutionID uuid.UUID
 	Wakes       int64
 	LostBy      uuid.UUID
+	Crashed     bool
+	ClaimedAt   *time.Time
 	Crashes     int32
 }
 
-// Takes what dead workers own, of executions that were lost from least to most times in a row before, and counts
-// that they were lost again, as far as the pool serves them and they are among ids, which empty is all.
+// Takes what dead workers own, of executions that were lost from least to most times in a row before, as far as the pool
+// serves them and they are among ids, which empty is all. It counts that they were lost again, unless the worker was being
+// stopped: then it was ended, and did not crash.
 func (q *Queries) TakeOverReady(ctx context.Context, arg TakeOverReadyParams) ([]TakeOverReadyRow, error) {
 	rows, err := q.db.Query(ctx, takeOverReady,
 		arg.Dead,
@@ -532,6 +537,8 @@ func (q *Queries) TakeOverReady(ctx context.Context, arg TakeOverReadyParams) ([
 			&i.ExecutionID,
 			&i.Wakes,
 			&i.LostBy,
+			&i.Crashed,
+			&i.ClaimedAt,
 			&i.Crashes,
 		); err != nil {
 			return nil, err

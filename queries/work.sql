@@ -146,6 +146,12 @@ with over as (
 )
 select distinct g.execution_id from gone g;
 
+-- name: OwnedWithAway :many
+-- Which of the executions a worker owns, with their attempts that are offered or leased, if there are any.
+select r.execution_id, w.activity, w.item, w.compensating, w.attempt
+from ready r left join work w on w.execution_id = r.execution_id
+where r.execution_id = any(@ids::uuid[]) and r.owner = @owner;
+
 -- name: AwayWork :many
 select execution_id, activity, item, compensating, attempt from work where execution_id = any(@ids::uuid[]);
 

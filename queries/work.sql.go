@@ -388,6 +388,47 @@ func (q *Queries) OverdueWork(ctx context.Context) (bool, error) {
 	return overdue, err
 }
 
+const ownedWithAway = `-- name: OwnedWithAway :many
+select r.execution_id, w.activity, w.item, w.compensating, w.attempt
+from ready r left join work w on w.execution_id = r.execution_id
+where r.execution_id = any($1::uuid[]) and r.owner = $2
+`
+
+type OwnedWithAwayRow struct {
+	ExecutionID  uuid.UUID
+	Activity     *string
+	Item         *string
+	Compensating *bool
+	Attempt      *int32
+}
+
+// Which of the executions a worker owns, with their attempts that are offered or leased, if there are any.
+func (q *Queries) OwnedWithAway(ctx context.Context, ids []uuid.UUID, owner *uuid.UUID) ([]OwnedWithAwayRow, error) {
+	rows, err := q.db.Query(ctx, ownedWithAway, ids, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OwnedWithAwayRow{}
+	for rows.Next() {
+		var i OwnedWithAwayRow
+		if err := rows.Scan(
+			&i.ExecutionID,
+			&i.Activity,
+			&i.Item,
+			&i.Compensating,
+			&i.Attempt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const renewAllWork = `-- name: RenewAllWork :exec
 update work set expires_at = now() + make_interval(secs => $1::float8)
 where worker_id = $2 and expires_at > now()

@@ -23,6 +23,13 @@ type Message struct {
 	PermitGranted *Permit     `json:"permitGranted,omitempty"`
 	Began         *Began      `json:"began,omitempty"`
 	Result        *Result     `json:"result,omitempty"`
+	OwnerLost     *OwnerLost  `json:"ownerLost,omitempty"`
+}
+
+// OwnerLost tells whoever drives the execution next that its last owner left it in disorder: what that was running is
+// lost, and only the new owner knows which attempts are elsewhere. It answers with Lost.
+type OwnerLost struct {
+	Worker string `json:"worker"`
 }
 
 // Began tells that an attempt starts on a worker that is not the owner. It is stored before that worker gets

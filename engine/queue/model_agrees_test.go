@@ -133,13 +133,17 @@ func (w *smallWorld) compareClaim(seed uint64, worker uuid.UUID) {
 }
 
 func (w *smallWorld) compareTakeOver(seed uint64, worker uuid.UUID) {
-	n, suspected := 1+w.dice.IntN(8), w.dice.IntN(2) == 0
-	claims, err := New(w.db, worker, Serving{}, order.FIFO, nil).TakeOver(context.Background(), n, suspected)
+	n, aside := 1+w.dice.IntN(8), 2+w.dice.IntN(3)
+	var groups []Group
+	for c := Suspected; c < aside && w.dice.IntN(3) > 0; c++ {
+		groups = append(groups, Group{Crashes: c, Most: w.dice.IntN(4)})
+	}
+	claims, err := New(w.db, worker, Serving{}, order.FIFO, nil).TakeOver(context.Background(), n, groups, aside)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.model.bury(w.now)
-	got, want := executionsOf(claims), entriesOf(w.model.takeOver(worker, n, suspected))
+	got, want := executionsOf(claims), entriesOf(w.model.takeOver(worker, n, groups, aside))
 	slices.SortFunc(got, compareIDs)
 	slices.SortFunc(want, compareIDs)
 	if !slices.Equal(got, want) {

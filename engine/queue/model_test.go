@@ -2,6 +2,7 @@ package queue
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"time"
 
@@ -114,16 +115,26 @@ func (m *model) bury(now time.Time) {
 	}
 }
 
-// takeOver gives a worker at most n of what the dead left, by execution; of the suspected one at most, and that only
-// if it is wanted.
-func (m *model) takeOver(worker uuid.UUID, n int, suspected bool) []modelEntry {
-	isSuspected := func(e modelEntry) bool { return e.crashes+1 >= Suspected }
-	taken := m.takeLeft(worker, n, func(e modelEntry) bool { return !isSuspected(e) })
-	if suspected && len(taken) < n {
-		taken = append(taken, m.takeLeft(worker, 1, isSuspected)...)
+// takeOver gives a worker at most n of what the dead left, by execution: first what is not suspected, then what is to be
+// set aside, then of the first group that there is any of. A crash is counted unless the dead one was stopped.
+func (m *model) takeOver(worker uuid.UUID, n int, groups []Group, aside int) []modelEntry {
+	lost := func(least, most int) func(modelEntry) bool {
+		return func(e modelEntry) bool { return e.crashes+1 >= least && e.crashes+1 <= most }
+	}
+	taken := m.takeLeft(worker, n, lost(0, min(Suspected, aside)-1))
+	taken = append(taken, m.takeLeft(worker, n-len(taken), lost(aside, math.MaxInt))...)
+	for _, g := range groups {
+		group := m.takeLeft(worker, min(g.Most, n-len(taken)), lost(g.Crashes, g.Crashes))
+		taken = append(taken, group...)
+		if len(group) > 0 {
+			break
+		}
 	}
 	for _, e := range taken {
-		e.owner, e.crashes = worker, e.crashes+1
+		if !m.workers[e.owner].stopped {
+			e.crashes++
+		}
+		e.owner = worker
 		m.owned[worker] = append(m.owned[worker], e)
 	}
 	return taken

@@ -65,7 +65,9 @@ type Claim struct {
 	Execution uuid.UUID
 	Wakes     int64
 	LostBy    uuid.UUID
-	Crashes   int // how often it was lost in a row, this time included; of those taken over
+	LostSince time.Time // since when the dead owner had it
+	Crashed   bool      // the dead owner was not being stopped
+	Crashes   int       // how often its process crashed in a row, this time included; of those taken over
 	Waited    time.Duration
 	Attends   bool // it is owned for a moment, see Attend
 }
@@ -190,22 +192,43 @@ func (q *Queue) MostUrgent(ctx context.Context, now time.Time) (level int, ok bo
 // when it is taken over.
 const Suspected = 2
 
-// TakeOver takes at most n executions whose owners are dead. Of the suspected among them it takes at most one, and
-// that only if one is wanted: alone it shows whether it is the culprit.
-func (q *Queue) TakeOver(ctx context.Context, n int, suspected bool) ([]Claim, error) {
+// Group is how many suspected executions that were lost so often in a row a worker may take over.
+type Group struct{ Crashes, Most int }
+
+// TakeOver takes at most n executions whose owners are dead: of those that are not suspected as many as there are, and of
+// the suspected those of the first group that there are any of. What was lost aside times or more is taken whatever the
+// groups say: it is not to be driven.
+func (q *Queue) TakeOver(ctx context.Context, n int, groups []Group, aside int) ([]Claim, error) {
 	dead, err := q.deadOwners(ctx)
 	if err != nil || len(dead) == 0 {
 		return nil, err
 	}
-	params := queries.TakeOverReadyParams{Dead: dead, Queues: q.serving.Queues, Workflows: q.serving.Workflows, OfTeams: q.serving.Teams,
-		Batch: int32(n), Most: Suspected - 2}
-	claims, err := q.takeOver(ctx, params)
-	if err != nil || !suspected || len(claims) >= n {
+	params := queries.TakeOverReadyParams{Dead: dead, Queues: q.serving.Queues, Workflows: q.serving.Workflows, OfTeams: q.serving.Teams}
+	take := func(least, most, batch int) (taken []Claim, err error) {
+		if batch <= 0 || most < least {
+			return nil, nil
+		}
+		params.Least, params.Most, params.Batch = int32(least-1), int32(most-1), int32(batch)
+		return q.takeOver(ctx, params)
+	}
+	claims, err := take(1, min(Suspected, aside)-1, n)
+	if err != nil {
 		return claims, err
 	}
-	params.Batch, params.Least, params.Most = 1, Suspected-1, math.MaxInt32
-	one, err := q.takeOver(ctx, params)
-	return append(claims, one...), err
+	guilty, err := take(aside, math.MaxInt32, n-len(claims))
+	claims = append(claims, guilty...)
+	for _, g := range groups {
+		if err != nil {
+			break
+		}
+		var suspected []Claim
+		suspected, err = take(g.Crashes, g.Crashes, min(g.Most, n-len(claims)))
+		claims = append(claims, suspected...)
+		if len(suspected) > 0 {
+			break
+		}
+	}
+	return claims, err
 }
 
 // takeOver takes what the parameters say; lists that are nil are empty.
@@ -215,7 +238,10 @@ func (q *Queue) takeOver(ctx context.Context, params queries.TakeOverReadyParams
 	rows, err := q.q.TakeOverReady(ctx, params)
 	claims := make([]Claim, len(rows))
 	for i, row := range rows {
-		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes, LostBy: row.LostBy, Crashes: int(row.Crashes)}
+		claims[i] = Claim{Execution: row.ExecutionID, Wakes: row.Wakes, LostBy: row.LostBy, Crashed: row.Crashed, Crashes: int(row.Crashes)}
+		if row.ClaimedAt != nil {
+			claims[i].LostSince = *row.ClaimedAt
+		}
 	}
 	return claims, err
 }

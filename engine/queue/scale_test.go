@@ -141,7 +141,7 @@ func (f *fleet) claim(i int, worker uuid.UUID) {
 
 func (f *fleet) takeOver(i int, worker uuid.UUID) {
 	n := min(order.RoomForLost(fleetSlots, len(f.model.owned[worker])), 64)
-	for _, e := range f.model.takeOver(worker, n, true) {
+	for _, e := range f.model.takeOver(worker, n, []Group{{Suspected, 1}}, Suspected+1) {
 		if !f.killed[e.owner] {
 			f.t.Fatalf("worker %d took an execution from one that lives", i)
 		}

@@ -38,23 +38,28 @@ type Received struct {
 // Load folds executions up to the end of their histories, in the order of the ids. One that cannot be
 // folded has an entry in the failures and does not stop the others.
 func (s *Store) Load(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
-	return s.load(ctx, ids, map[uuid.UUID]*Loaded{})
+	return s.load(ctx, ids, map[uuid.UUID]*Loaded{}, nil)
 }
 
-// LoadOwned is Load for the owner of the executions. Of those that this process left a moment ago it reads
-// only what was written since.
-func (s *Store) LoadOwned(ctx context.Context, ids []uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
-	return s.load(ctx, ids, s.recent.take(ids))
+// LoadOwned is Load for the owner of the executions; it leaves out those that somebody else owns, or nobody. Of those
+// that this process left a moment ago it reads only what was written since.
+func (s *Store) LoadOwned(ctx context.Context, ids []uuid.UUID, owner uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
+	return s.load(ctx, ids, s.recent.take(ids), &owner)
 }
 
 // load completes what is known already. The history is read before the inbox: a message that an earlier
 // owner drained in between is then missing from both, and the first flush meets the fence. Executions that are
 // all known take one round trip.
-func (s *Store) load(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*Loaded) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
+func (s *Store) load(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*Loaded, owner *uuid.UUID) (loaded []*Loaded, failures map[uuid.UUID]error, err error) {
 	failures = map[uuid.UUID]error{}
 	var reading queries.Reading
 	var away []queries.AwayWorkRow
-	reading.AwayWork(ids, &away)
+	var owned []queries.OwnedWithAwayRow
+	if owner == nil {
+		reading.AwayWork(ids, &away)
+	} else {
+		reading.OwnedWithAway(ids, owner, &owned)
+	}
 	if len(known) < len(ids) {
 		if err := s.begin(ctx, &reading, ids, known, failures); err != nil {
 			return nil, nil, err
@@ -69,6 +74,9 @@ func (s *Store) load(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*
 	if err := reading.Read(ctx, s.pool); err != nil {
 		return nil, nil, err
 	}
+	if owner != nil {
+		ids, away = splitOwned(owned)
+	}
 	s.catchUp(histories, known, failures)
 	inboxes, elsewhere := s.received(messages), awayByExecution(away)
 	for _, id := range ids {
@@ -79,6 +87,22 @@ func (s *Store) load(ctx context.Context, ids []uuid.UUID, known map[uuid.UUID]*
 		}
 	}
 	return loaded, failures, nil
+}
+
+// splitOwned are the executions that rows say are owned, each once, and what of them is away.
+func splitOwned(rows []queries.OwnedWithAwayRow) (ids []uuid.UUID, away []queries.AwayWorkRow) {
+	seen := make(map[uuid.UUID]bool, len(rows))
+	for _, row := range rows {
+		if !seen[row.ExecutionID] {
+			seen[row.ExecutionID] = true
+			ids = append(ids, row.ExecutionID)
+		}
+		if row.Activity != nil {
+			away = append(away, queries.AwayWorkRow{ExecutionID: row.ExecutionID, Activity: *row.Activity, Item: *row.Item,
+				Compensating: *row.Compensating, Attempt: *row.Attempt})
+		}
+	}
+	return ids, away
 }
 
 // begin adds the executions that are not known yet, as their checkpoints say or empty. It asks what was to be read

@@ -13,10 +13,17 @@ import (
 // worker: nobody claims from it and it is never found dead.
 var quarantine = uuid.Max
 
-// Quarantine sets an execution aside that its owner does not dare to drive.
-func (s *Store) Quarantine(ctx context.Context, id, owner uuid.UUID, reason string) error {
+// Quarantine sets an execution aside that its owner does not dare to drive. lost is whose attempts of it are over.
+func (s *Store) Quarantine(ctx context.Context, id, owner, lost uuid.UUID, reason string) error {
+	message, err := s.ownerLost(lost)
+	if err != nil {
+		return err
+	}
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `update ready set owner = $3 where execution_id = $1 and owner = $2`, id, owner, quarantine)
+		tag, err := tx.Exec(ctx, `with aside as (
+				update ready set owner = $3 where execution_id = $1 and owner = $2 returning execution_id
+			)
+			insert into inbox (execution_id, message) select execution_id, $4 from aside`, id, owner, quarantine, message)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
@@ -25,14 +32,26 @@ func (s *Store) Quarantine(ctx context.Context, id, owner uuid.UUID, reason stri
 	})
 }
 
-// Postpone gives an execution up and wakes it again after a pause.
-func (s *Store) Postpone(ctx context.Context, id, owner uuid.UUID, pause time.Duration) error {
-	_, err := s.pool.Exec(ctx, `with gone as (
+// Postpone gives an execution up and wakes it again after a pause. lost is whose attempts of it are over, Nil nobody's.
+func (s *Store) Postpone(ctx context.Context, id, owner, lost uuid.UUID, pause time.Duration) error {
+	message, err := s.ownerLost(lost)
+	if err != nil {
+		return err
+	}
+	_, err = s.pool.Exec(ctx, `with gone as (
 			delete from ready where execution_id = $1 and owner = $2 returning execution_id, partition
+		), told as (
+			insert into inbox (execution_id, message) select execution_id, $4 from gone where $4::bytea is not null
 		)
 		insert into timers (execution_id, partition, due_at)
 		select execution_id, partition, now() + $3 * interval '1 second' from gone
-		on conflict (execution_id) do update set due_at = excluded.due_at`, id, owner, pause.Seconds())
+		on conflict (execution_id) do update set due_at = excluded.due_at`, id, owner, pause.Seconds(), message)
+	return err
+}
+
+// Acquit takes back one crash of executions that cannot have caused it.
+func (s *Store) Acquit(ctx context.Context, ids []uuid.UUID) error {
+	_, err := s.pool.Exec(ctx, `update executions set crashes = crashes - 1 where id = any($1) and crashes > 0`, ids)
 	return err
 }
 

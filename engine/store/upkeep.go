@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"weftline/engine/execution"
 )
 
 // firedAtOnce bounds the timers fired by one statement.
@@ -97,17 +99,30 @@ func (s *Store) forgetEnded(ctx context.Context) error {
 }
 
 // Incident records that an execution cannot go on because of an internal fault, gives it up and wakes it
-// again after a pause that grows with each failure in a row.
-func (s *Store) Incident(ctx context.Context, id, owner uuid.UUID, fault error) error {
+// again after a pause that grows with each failure in a row. lost is whose attempts of it are over, Nil nobody's.
+func (s *Store) Incident(ctx context.Context, id, owner, lost uuid.UUID, fault error) error {
 	const record = `with e as (
 			update executions set incident = $3, incidents = incidents + 1, updated_at = now() where id = $1
 			returning id, partition, now() + least(power(2, least(incidents, 10)), 300) * interval '1 second' as due
 		), gone as (
 			delete from ready where execution_id = $1 and owner = $2 returning execution_id
+		), told as (
+			insert into inbox (execution_id, message) select execution_id, $4 from gone where $4::bytea is not null
 		)
 		insert into timers (execution_id, partition, due_at)
 		select e.id, e.partition, e.due from e join gone on gone.execution_id = e.id
 		on conflict (execution_id) do update set due_at = excluded.due_at`
-	_, err := s.pool.Exec(ctx, record, id, owner, clean(fault.Error()))
+	message, err := s.ownerLost(lost)
+	if err == nil {
+		_, err = s.pool.Exec(ctx, record, id, owner, clean(fault.Error()), message)
+	}
 	return err
+}
+
+// ownerLost is the message for whoever drives an execution after the worker; nil when nobody was lost.
+func (s *Store) ownerLost(worker uuid.UUID) ([]byte, error) {
+	if worker == uuid.Nil {
+		return nil, nil
+	}
+	return s.encodeMessage(execution.Message{OwnerLost: &execution.OwnerLost{Worker: worker.String()}})
 }

@@ -137,6 +137,7 @@ func (d *driver) launch(w execution.Work) error {
 			return err
 		}
 	}
+	d.launched = true
 	call, err := d.pool.call(d.ctx, d.exec, w)
 	ctx, cancel := context.WithCancel(d.ctx)
 	a.cancel = cancel

@@ -33,10 +33,9 @@ type driver struct {
 	cancel    context.CancelFunc
 	ctx       context.Context
 
-	suspected atomic.Bool // it may be what brought its last processes down
+	suspected atomic.Int32 // how often in a row its process crashed, if it may be why; else 0
 
-	leaving bool         // the flush by which it leaves is on its way; under the pool's mu
-	next    *queue.Claim // the execution was claimed again before this driver was gone; under the pool's mu
+	next *queue.Claim // the execution was claimed again before this driver was gone; under the pool's mu
 
 	woken    chan struct{}
 	startDue chan struct{} // the start of some attempt is due to be recorded
@@ -51,6 +50,7 @@ type driver struct {
 	lendAt   time.Time              // when what waits for a slot is offered; zero = nothing is planned
 	steps    int                    // activities that ended since it was claimed
 	stage    stage                  // as of the last decision
+	launched bool                   // it began attempts here
 	giving   string                 // why it is about to go back to the queue
 	saved    checkpointing
 }
@@ -72,7 +72,9 @@ func newDriver(p *Pool, l *store.Loaded, claim queue.Claim) *driver {
 		startDue: make(chan struct{}, 1), results: make(chan finished), attempts: map[attemptKey]*attempt{},
 		saved: checkpointing{since: l.Tail, size: l.Base}}
 	d.stage = stageOf(l.State)
-	d.suspected.Store(l.Crashes >= queue.Suspected && !d.attends) // what starts nothing brings nobody down
+	if l.Crashes >= queue.Suspected && !d.attends { // what starts nothing brings nobody down
+		d.suspected.Store(int32(l.Crashes))
+	}
 	d.expectElsewhere(l.Elsewhere)
 	d.ctx, d.cancel = context.WithCancel(p.alive)
 	return d
@@ -86,23 +88,24 @@ var errLeft = errors.New("left")
 func (d *driver) run() {
 	err := d.drive()
 	d.cancel()
-	again := d.pool.remove(d)
+	inOrder := errors.Is(err, errLeft)
+	again := d.pool.remove(d, inOrder)
 	switch {
-	case again, errors.Is(err, errLeft), d.pool.alive.Err() != nil:
-	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrOvertaken), errors.Is(err, context.Canceled),
+	case again, inOrder, d.pool.alive.Err() != nil:
+	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrOvertaken), errors.Is(err, context.Canceled), store.IsOutage(err),
 		errors.Is(err, store.ErrDuplicate): // a child with the same key was started just before
 		d.pool.reclaim(d.exec.ID, d.attends)
 	default:
-		d.pool.incident(d.pool.about(d.exec), err)
+		d.pool.incident(d.pool.about(d.exec), d.began(), err)
 	}
 }
 
-// reclaim looks whether an execution whose driver failed is still ours, and begins again from its history.
-func (p *Pool) reclaim(id uuid.UUID, attends bool) {
-	wakes, _, owned, err := p.Store.Look(p.alive, id, p.id)
-	if err == nil && owned && !p.suspended() {
-		p.adopt([]queue.Claim{{Execution: id, Wakes: wakes, LostBy: p.id, Attends: attends}})
+// began is this worker if it began attempts of the execution, else Nil.
+func (d *driver) began() uuid.UUID {
+	if d.launched {
+		return d.pool.id
 	}
+	return d.takenFrom
 }
 
 // drive is the life of a driver. A panic of the core becomes an error of this execution alone.
@@ -158,14 +161,27 @@ func (d *driver) takeOver() error {
 	if d.takenFrom == uuid.Nil && !d.foundStarted() {
 		return nil
 	}
-	lost := execution.Lost(d.exec.Definition.Workflow, d.exec.State, d.pool.name, d.now(), d.isAway)
-	if len(lost) > 0 && d.takenFrom != uuid.Nil {
-		lost[0].Worker = d.takenFrom.String()
+	from := ""
+	if d.takenFrom != uuid.Nil {
+		from = d.takenFrom.String()
 	}
-	if err := d.record(lost); err != nil {
+	if err := d.lose(from); err != nil {
 		return err
 	}
-	return d.save(nil)
+	if err := d.save(nil); err != nil {
+		return err
+	}
+	d.takenFrom = uuid.Nil
+	return nil
+}
+
+// lose records that all attempts are over that are not elsewhere; "" when it is not known whose they were.
+func (d *driver) lose(from string) error {
+	lost := execution.Lost(d.exec.Definition.Workflow, d.exec.State, d.pool.name, d.now(), d.isAway)
+	if len(lost) > 0 && from != "" {
+		lost[0].Worker = from
+	}
+	return d.record(lost)
 }
 
 // catchUp fetches what whoever opened the execution's waits had no time to fetch: kept events, and how children
@@ -211,6 +227,9 @@ func (d *driver) receiveAll() error {
 // receive applies one message and what follows from it. A stale one changes nothing.
 func (d *driver) receive(message execution.Message) error {
 	wf, st := d.exec.Definition.Workflow, d.exec.State
+	if message.OwnerLost != nil {
+		return d.lose(message.OwnerLost.Worker)
+	}
 	d.cameBack(message.Result)
 	d.pool.tellAttempt(d.exec, message.Result)
 	events, err := execution.Receive(wf, st, message, d.now())
@@ -307,17 +326,26 @@ func (d *driver) lookBeforeDue() error {
 	return nil
 }
 
-// look reads the inbox. An execution that is not ours any more is left at once.
+// look reads the inbox, as soon as the database can be asked: what runs goes on meanwhile. An execution that is not ours
+// any more is left at once.
 func (d *driver) look() error {
-	wakes, inbox, owned, err := d.pool.Store.Look(d.ctx, d.exec.ID, d.pool.id)
-	if err != nil {
-		return err
+	for {
+		wakes, inbox, owned, err := d.pool.Store.Look(d.ctx, d.exec.ID, d.pool.id)
+		switch {
+		case err == nil && !owned:
+			return errLeft
+		case err == nil:
+			d.wakes, d.inbox = wakes, inbox
+			return nil
+		case !store.IsOutage(err):
+			return err
+		}
+		select {
+		case <-d.ctx.Done():
+			return d.ctx.Err()
+		case <-time.After(outageLook):
+		}
 	}
-	if !owned {
-		return errLeft
-	}
-	d.wakes, d.inbox = wakes, inbox
-	return nil
 }
 
 // suspendedLook is how often a driver that may not start anything looks whether it may again.

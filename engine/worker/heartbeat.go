@@ -74,24 +74,19 @@ func (p *Pool) reconcile(ctx context.Context, strays map[uuid.UUID]bool) (map[uu
 	}
 	next := map[uuid.UUID]bool{}
 	var claims []queue.Claim
+	attends := !p.Queue.Serving().All() // it may be one that this worker does not serve
 	p.mu.Lock()
 	for _, id := range owned {
 		switch {
 		case p.drivers[id] != nil:
 		case strays[id]:
-			claims = append(claims, queue.Claim{Execution: id, LostBy: p.id})
+			claims = append(claims, queue.Claim{Execution: id, LostBy: p.id, Attends: attends})
 		default:
 			next[id] = true
 		}
 	}
 	p.mu.Unlock()
-	if p.Queue.Serving().All() {
-		p.adopt(claims)
-		return next, nil
-	}
-	for _, claim := range claims { // it may be one that this worker only attended
-		p.giveBack(ctx, claim.Execution)
-	}
+	p.adopt(claims)
 	return next, nil
 }
 
@@ -168,18 +163,21 @@ func (p *Pool) Close(ctx context.Context) {
 	case <-time.After(deafFor):
 		p.Log.Error("attempts do not heed that they were cancelled; they are left behind", "attempts", p.Busy())
 	}
-	for _, claim := range p.takeReturned() {
-		p.giveBack(ctx, claim.Execution)
-	}
+	p.giveBack(p.takeReturned()...)
 	p.finishLast(ctx)
 	if !p.registered.Load() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, queue.Heartbeat) // the database may be what is gone
+	ctx, cancel := p.lastWords()
 	defer cancel()
 	if _, _, err := p.Queue.Beat(ctx, queue.StateStopped, queue.Load{}); err != nil {
 		p.Log.Warn("the worker could not be marked as stopped; its lease will end", "error", err)
 	}
+}
+
+// lastWords is a context for what is said after the pool was told to give up: the database may be what is gone.
+func (p *Pool) lastWords() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(p.alive), queue.Heartbeat)
 }
 
 // drain stops the pool from taking anything on and tells its drivers; false when that was done before.

@@ -118,7 +118,7 @@ func (p *Pool) takeOver(context.Context) error {
 		if n == 0 || p.suspended() {
 			return nil
 		}
-		claims, err := p.Queue.TakeOver(p.alive, n, !p.drivesSuspected())
+		claims, err := p.Queue.TakeOver(p.alive, n, p.groups(), p.QuarantineAfter)
 		if err != nil {
 			return err
 		}
@@ -135,54 +135,12 @@ func (p *Pool) takeOver(context.Context) error {
 	}
 }
 
-// adopt folds claimed executions and begins to drive them. What cannot be folded becomes an incident.
-func (p *Pool) adopt(claims []queue.Claim) {
-	if claims = p.postpone(claims); len(claims) == 0 {
-		return
-	}
-	ids := make([]uuid.UUID, len(claims))
-	byID := make(map[uuid.UUID]queue.Claim, len(claims))
-	for i, claim := range claims {
-		ids[i], byID[claim.Execution] = claim.Execution, claim
-	}
-	loaded, failures, err := p.Store.LoadOwned(p.alive, ids)
-	if err != nil {
-		p.Log.Error("claimed executions could not be read and are given back", "error", err)
-		if err := p.Queue.GiveBack(context.WithoutCancel(p.alive), ids); err != nil {
-			p.Log.Error("claims could not be given back", "error", err)
-		}
-		return
-	}
-	for id, failure := range failures {
-		p.incident(logs.About{Worker: p.name, Execution: id}, failure)
-	}
-	for _, l := range p.oneSuspected(loaded, byID) {
-		claim := byID[l.ID]
-		p.mu.Lock()
-		d := p.add(l, claim)
-		p.mu.Unlock()
-		if d == nil { // an older driver is about to leave; the row is ours, so it is looked at again
-			p.giveBack(p.alive, l.ID)
-			continue
-		}
-		if claim.LostBy != uuid.Nil {
-			p.Figures.Recovered()
-		}
-		p.launch(d)
-	}
-}
-
-func (p *Pool) giveBack(ctx context.Context, id uuid.UUID) {
-	if err := p.Queue.GiveBack(ctx, []uuid.UUID{id}); err != nil && ctx.Err() == nil {
-		p.Log.Error("a claim could not be given back", logs.About{Worker: p.name, Execution: id, Event: "ClaimKept"}.Args("error", err)...)
-	}
-}
-
-// incident makes an internal fault of one execution visible on it; it is tried again after a pause.
-func (p *Pool) incident(about logs.About, fault error) {
+// incident makes an internal fault of one execution visible on it; it is tried again after a pause. lost is whose attempts
+// of it are over.
+func (p *Pool) incident(about logs.About, lost uuid.UUID, fault error) {
 	about.Event = "Incident"
 	p.Log.Error("an execution cannot go on because of an internal fault", about.Args("error", fault)...)
-	if err := p.Store.Incident(p.alive, about.Execution, p.id, fault); err != nil && p.alive.Err() == nil {
+	if err := p.Store.Incident(p.alive, about.Execution, p.id, lost, fault); err != nil && p.alive.Err() == nil {
 		p.Log.Error("the fault could not be recorded", about.Args("error", err)...)
 	}
 	p.TimerSet(time.Second)

@@ -73,8 +73,9 @@ type Pool struct {
 
 	mu       sync.Mutex
 	drivers  map[uuid.UUID]*driver
-	reserved int           // places promised to executions that are about to begin
-	returned []queue.Claim // claimed again while their drivers were leaving
+	adopting map[uuid.UUID]bool // executions that are about to be driven
+	reserved int                // places promised to executions that are about to begin
+	returned []queue.Claim      // claimed again while there were drivers of them
 	receipts map[uuid.UUID][]*Receipt
 	serving  bool // registered and not closing
 	full     bool // the last look for room found none
@@ -111,6 +112,7 @@ func New(options Options) *Pool {
 		born:     time.Now(),
 		slots:    newSlots(options.Worker.Concurrency),
 		drivers:  map[uuid.UUID]*driver{},
+		adopting: map[uuid.UUID]bool{},
 		receipts: map[uuid.UUID][]*Receipt{},
 		held:     map[uuid.UUID]context.CancelFunc{},
 		labels:   queue.AllLabels(options.Worker.Labels, options.Worker.Region, options.Worker.Zone),
@@ -199,70 +201,13 @@ func (p *Pool) Drive(begun *store.Loaded) {
 	defer p.bringing.Done()
 	p.mu.Lock()
 	p.reserved--
+	if p.drivers[begun.ID] != nil || p.adopting[begun.ID] { // the answer took so long that it was found undriven
+		p.mu.Unlock()
+		return
+	}
 	d := p.add(begun, queue.Claim{Execution: begun.ID, Wakes: 1})
 	p.mu.Unlock()
-	if d != nil {
-		p.launch(d)
-	}
-}
-
-// add makes the driver of an execution; nil when there is one already. The caller holds mu.
-func (p *Pool) add(l *store.Loaded, claim queue.Claim) *driver {
-	if p.drivers[l.ID] != nil {
-		return nil
-	}
-	d := newDriver(p, l, claim)
-	p.drivers[l.ID] = d
-	return d
-}
-
-// remove forgets a driver; true when the execution was claimed again meanwhile.
-func (p *Pool) remove(d *driver) bool {
-	p.mu.Lock()
-	if p.drivers[d.exec.ID] == d {
-		delete(p.drivers, d.exec.ID)
-	}
-	if d.next != nil {
-		p.returned = append(p.returned, *d.next)
-	}
-	look := p.full || d.next != nil
-	p.mu.Unlock()
-	if look {
-		p.look()
-	}
-	d.clear()
-	return d.next != nil
-}
-
-// leaving says that a driver's last flush is on its way, or that it stays after all.
-func (p *Pool) leaving(d *driver, leaving bool) {
-	p.mu.Lock()
-	d.leaving = leaving
-	p.mu.Unlock()
-}
-
-// postpone keeps the claims of executions whose drivers are about to leave until they are gone, and answers
-// the others.
-func (p *Pool) postpone(claims []queue.Claim) []queue.Claim {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.DeleteFunc(claims, func(claim queue.Claim) bool {
-		d := p.drivers[claim.Execution]
-		if d == nil || !d.leaving {
-			return false
-		}
-		d.next = &claim
-		return true
-	})
-}
-
-// takeReturned answers the claims whose drivers are gone by now.
-func (p *Pool) takeReturned() []queue.Claim {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	claims := p.returned
-	p.returned = nil
-	return claims
+	p.launch(d)
 }
 
 // Wake tells that executions got a message or a timer: their drivers look at once, and those nobody owns

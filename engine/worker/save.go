@@ -156,7 +156,6 @@ func (d *driver) save(leave *store.Leave) error {
 	if err := d.checkpoint(flush); err != nil {
 		return err
 	}
-	d.pool.leaving(d, leave != nil)
 	written, err := d.pool.Store.Commit(d.ctx, flush)
 	if err != nil {
 		return err
@@ -202,7 +201,6 @@ func (d *driver) afterSave(flush *store.Flush, written store.Written) error {
 		d.pool.parked(flush)
 		return errLeft
 	case flush.Leave != nil:
-		d.pool.leaving(d, false)
 		return d.look()
 	}
 	if err := d.takeKept(flush.WaitsOpen); err != nil {
