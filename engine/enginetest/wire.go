@@ -32,6 +32,7 @@ type Wire struct {
 	holes      [2]bool    // by direction: what is sent is held back
 	filled     *sync.Cond // holes changed
 	lost       string     // statements with this text never arrive; "" = all do
+	slow       slowAnswer // the next answer that is
 }
 
 // Directions of a wire.
@@ -44,11 +45,20 @@ const (
 type pair struct {
 	near, far net.Conn
 	deaf      bool              // the reply to what is under way never arrives
+	slow      *slowAnswer       // of what was executed since the last sync, nil = none
+	answering *slowAnswer       // of what was executed before it
 	mute      bool              // nothing that the program says from now on arrives
 	listens   bool              // it is for notifications
 	prepared  map[string]string // statements by their names
 	bound     string            // text of the statement that is executed next
 	counts    bool              // something that counts was executed since the last sync
+}
+
+// slowAnswer is one before which something happens.
+type slowAnswer struct {
+	text      string // in the statement; "" = none
+	meanwhile func()
+	dropped   bool
 }
 
 // NewWire opens a way to a database; it ends with the test.
@@ -119,6 +129,23 @@ func (w *Wire) DropReplies(n int) {
 	w.mu.Unlock()
 }
 
+// DropReplyTo lets the server do the next piece of work that holds a text, has something happen, and then breaks the
+// connection before the answer.
+func (w *Wire) DropReplyTo(text string, meanwhile func()) {
+	w.slowDown(slowAnswer{text: text, meanwhile: meanwhile, dropped: true})
+}
+
+// BeforeReplyTo has something happen between the next piece of work that holds a text and its answer.
+func (w *Wire) BeforeReplyTo(text string, meanwhile func()) {
+	w.slowDown(slowAnswer{text: text, meanwhile: meanwhile})
+}
+
+func (w *Wire) slowDown(answer slowAnswer) {
+	w.mu.Lock()
+	w.slow = answer
+	w.mu.Unlock()
+}
+
 // CutListening breaks the connections on which notifications are waited for.
 func (w *Wire) CutListening() {
 	w.mu.Lock()
@@ -142,6 +169,7 @@ func (w *Wire) Lose(text string) {
 func (w *Wire) Heal() {
 	w.BlackHole(false)
 	w.DropReplies(0)
+	w.DropReplyTo("", nil)
 	w.Lose("")
 }
 
@@ -219,9 +247,13 @@ func (w *Wire) replies(p *pair) {
 		}
 		w.pass(toProgram)
 		w.mu.Lock()
-		deaf := p.deaf
+		deaf, slow := p.deaf, p.answering
+		p.answering = nil
 		w.mu.Unlock()
-		if deaf {
+		if slow != nil && slow.meanwhile != nil {
+			slow.meanwhile()
+		}
+		if deaf || slow != nil && slow.dropped {
 			return
 		}
 		if _, err := p.near.Write(buffer[:n]); err != nil {
@@ -274,6 +306,9 @@ func (w *Wire) see(p *pair, message []byte) (arrives bool) {
 		w.deaf--
 		p.deaf = true
 	}
+	if p.slow != nil && message[0] == messageSync {
+		p.slow, p.answering = nil, p.slow
+	}
 	return !p.mute
 }
 
@@ -286,6 +321,10 @@ func twoTexts(message []byte) (first, second string) {
 
 func (w *Wire) execute(p *pair, text string) {
 	w.byText[text]++
+	if w.slow.text != "" && strings.Contains(text, w.slow.text) {
+		slow := w.slow
+		p.slow, w.slow = &slow, slowAnswer{}
+	}
 	if !slices.ContainsFunc(w.ignored, func(word string) bool { return strings.Contains(text, word) }) {
 		w.statements++
 		p.counts = true

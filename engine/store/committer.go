@@ -153,14 +153,15 @@ func answer(group []*pending) {
 func (c *committer) commitAlone(ctx context.Context, p *pending) error {
 	pause := 5 * time.Millisecond
 	for {
+		if p.abandoned() {
+			return p.ctx.Err()
+		}
 		err := c.store.writeAgain(ctx, p)
 		switch {
 		case err == nil, errors.Is(err, ErrDuplicate), errors.Is(err, ErrFenced), errors.Is(err, ErrOvertaken):
 			return err
 		case !isTransient(err):
 			return fmt.Errorf("write execution %s from event %d on: %w", p.flush.Execution, p.flush.FirstSeq, err)
-		case p.abandoned():
-			return p.ctx.Err()
 		}
 		about := logs.About{Worker: p.flush.Owner.String(), Execution: p.flush.Execution, Workflow: p.flush.Workflow, Event: "WriteRetried"}
 		c.store.log.Warn("a write is tried again", about.Args("error", err)...)

@@ -228,6 +228,9 @@ func (d *driver) receiveAll() error {
 func (d *driver) receive(message execution.Message) error {
 	wf, st := d.exec.Definition.Workflow, d.exec.State
 	if message.OwnerLost != nil {
+		if !slices.ContainsFunc(execution.Pending(wf, st), func(w execution.Work) bool { return !d.away[workKey(w)] }) {
+			return nil
+		}
 		return d.lose(message.OwnerLost.Worker)
 	}
 	d.cameBack(message.Result)

@@ -9,4 +9,4 @@ begin
     on conflict (execution_id) do update set wakes = ready.wakes + 1;
 end $$;
 
-update schema_migrations set dirty = false where version = 21;
+update schema_migrations set dirty = false where version = 23;
