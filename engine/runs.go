@@ -82,6 +82,7 @@ func (r *runs) Executions(ctx context.Context, who Who, filter ExecutionFilter) 
 	if err := r.sayWaits(ctx, who, page.Items); err != nil {
 		return none, err
 	}
+	r.sayNames(ctx, who, page.Items)
 	return page, r.sayUnserved(ctx, page.Items)
 }
 
@@ -131,6 +132,22 @@ func (r *runs) sayWaits(ctx context.Context, who Who, list []ExecutionSummary) e
 		waiting[id].WaitsFor = append(first, waiting[id].WaitsFor...)
 	}
 	return nil
+}
+
+// sayNames adds the names of the activities at which executions wait. A version that this release cannot read has none.
+func (r *runs) sayNames(ctx context.Context, who Who, list []ExecutionSummary) {
+	for _, one := range list {
+		if len(one.WaitsFor) == 0 {
+			continue
+		}
+		definition, err := r.store.Library.Version(ctx, who.Team, one.Workflow, one.Version)
+		if err != nil {
+			continue
+		}
+		for i := range one.WaitsFor {
+			one.WaitsFor[i].Name = definition.Workflow.NameOf(one.WaitsFor[i].Activity)
+		}
+	}
 }
 
 func checkSort(sort string) error {

@@ -18,6 +18,7 @@ const hears = `
   input: {type: object, properties: {order: {type: string}}, additionalProperties: false}
   activities:
     - id: hear
+      name: Hear of the payment
       type: event
       timeout: 1h
       event: {name: paid, correlation: inputs.order, where: event.payload.amount > 10}
@@ -71,7 +72,7 @@ func TestTheListSaysWhatIsWaitedFor(t *testing.T) {
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("the list: %+v, %v", page, err)
 	}
-	if waits := page.Items[0].WaitsFor; len(waits) != 1 || waits[0] != (engine.WaitSummary{Kind: "event", Activity: "hear"}) {
+	if waits := page.Items[0].WaitsFor; len(waits) != 1 || waits[0] != (engine.WaitSummary{Kind: "event", Activity: "hear", Name: "Hear of the payment"}) {
 		t.Errorf("it waits for %+v", waits)
 	}
 	w.post(paid("o1", 20))

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ func runRow(run engine.ExecutionSummary) lists.RunRow {
 		first := run.WaitsFor[0]
 		row.Look, row.Until = state.ForWait(first.Kind), first.Until
 		if first.Activity != "" {
-			row.Words = "at " + first.Activity
+			row.Words = "at " + cmp.Or(first.Name, first.Activity)
 		}
 		if more := len(run.WaitsFor) - 1; more > 0 {
 			row.Words += " and " + ui.Plural(more, "more place")

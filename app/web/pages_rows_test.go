@@ -17,6 +17,10 @@ func TestAListSaysWhatAnExecutionWaitsFor(t *testing.T) {
 		t.Errorf("a person and an event: %+v", row)
 	}
 	until := time.Now().Add(time.Hour)
+	run.WaitsFor[0].Name = "Approve the refund"
+	if row := runRow(run); row.Words != "at Approve the refund and 1 more place" {
+		t.Errorf("got %q", row.Words)
+	}
 	run.WaitsFor = []engine.WaitSummary{{Kind: "timer", Activity: "pause", Until: &until}}
 	if row := runRow(run); row.Look.Word != "Waiting for time" || row.Words != "at pause" || row.Until == nil {
 		t.Errorf("a timer: %+v", row)

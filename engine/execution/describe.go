@@ -172,6 +172,7 @@ func waitsOf(wf *flow.Workflow, st *State) []WaitDetail {
 type WaitBrief struct {
 	Kind      string     `json:"kind"`
 	Activity  string     `json:"activity,omitempty"`
+	Name      string     `json:"name,omitempty"` // of the activity, where it has one; never stored
 	Until     *time.Time `json:"until,omitempty"`
 	Execution string     `json:"execution,omitempty"` // the child
 }

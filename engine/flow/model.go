@@ -404,3 +404,34 @@ type Problem struct {
 	Hint     string `json:"hint,omitempty"`
 	Edits    []Edit `json:"edits,omitempty"`
 }
+
+// NameOf is the name of an activity, hooks and bodies of loops included; "" when it has none.
+func (w *Workflow) NameOf(id string) string {
+	for _, graph := range []*Graph{w.Graph, w.OnError, w.OnExit} {
+		if name := graph.nameOf(id); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func (g *Graph) nameOf(id string) string {
+	if g == nil {
+		return ""
+	}
+	if activity := g.ByID[id]; activity != nil {
+		return activity.Name
+	}
+	for _, activity := range g.Activities {
+		for loop := activity.ForEach; loop != nil; {
+			if name := loop.Body.nameOf(id); name != "" {
+				return name
+			}
+			if loop.Activity == nil {
+				break
+			}
+			loop = loop.Activity.ForEach
+		}
+	}
+	return ""
+}

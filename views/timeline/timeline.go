@@ -1,6 +1,6 @@
 // Package timeline owns the picture of a history: one row an activity, bars for attempts and waits on one
 // time axis. Build is pure; positions are shares of the axis, so scripts can let a running picture grow.
-// It must not know where a history comes from.
+// Long stretches in which nothing goes on are marked breaks. It must not know where a history comes from.
 package timeline
 
 import (
@@ -49,7 +49,10 @@ type Chart struct {
 	Start, End int64 // unix ms of the axis
 	Live       bool  // the axis ends now and grows
 	Ticks      []Tick
+	Breaks     []Break
+	Gaps       string // the breaks as scripts read them
 	Rows       []Row
+	axis       axis
 	More       int // rows left out
 }
 
@@ -57,6 +60,13 @@ type Chart struct {
 type Tick struct {
 	X     string // share of the axis, e.g. "25%"
 	Label string
+}
+
+// Break is a long stretch in which nothing went on, drawn short.
+type Break struct {
+	X, W, Middle string
+	Label        string // how long it was
+	From, To     int64
 }
 
 // Row is one activity, or one item of a loop body.
@@ -89,7 +99,8 @@ func Build(spans []Span, subject Subject) Chart {
 		chart.End = subject.End.UnixMilli()
 	}
 	chart.End = max(chart.End, chart.Start+1)
-	chart.Ticks = ticks(chart.End - chart.Start)
+	chart.axis = axisOf(spans, chart.Start, chart.End, chart.Live)
+	chart.Ticks, chart.Breaks, chart.Gaps = chart.axis.ticks(), chart.axis.shown(), chart.axis.text()
 	for _, group := range byRow(spans) {
 		if len(chart.Rows) == maxRows {
 			chart.More++
@@ -145,9 +156,9 @@ func bar(span Span, chart Chart, now time.Time) Bar {
 		b.To = span.To.UnixMilli()
 		to = b.To
 	}
-	whole := float64(chart.End - chart.Start)
-	x := clamp(float64(b.From-chart.Start)/whole*100, 0, 100-leastPct)
-	w := clamp(float64(to-b.From)/whole*100, leastPct, 100-x)
+	from := chart.axis.share(b.From)
+	x := clamp(from, 0, 100-leastPct)
+	w := clamp(chart.axis.share(to)-from, leastPct, 100-x)
 	b.X, b.W = percent(x), percent(w)
 	return b
 }
@@ -222,36 +233,6 @@ func length(span Span, now time.Time) time.Duration {
 	}
 	return max(0, now.Sub(span.From))
 }
-
-// steps of the axis, in milliseconds: round numbers of the units people read time in.
-var steps = []int64{
-	1, 2, 5, 10, 20, 50, 100, 200, 500,
-	1_000, 2_000, 5_000, 10_000, 15_000, 30_000,
-	60_000, 2 * 60_000, 5 * 60_000, 10 * 60_000, 15 * 60_000, 30 * 60_000,
-	3_600_000, 2 * 3_600_000, 3 * 3_600_000, 6 * 3_600_000, 12 * 3_600_000,
-	86_400_000, 2 * 86_400_000, 7 * 86_400_000, 30 * 86_400_000, 365 * 86_400_000,
-}
-
-const mostTicks = 7
-
-func ticks(span int64) []Tick {
-	step := steps[len(steps)-1]
-	for _, candidate := range steps {
-		if span/candidate <= mostTicks-1 {
-			step = candidate
-			break
-		}
-	}
-	var list []Tick
-	for at := int64(0); at <= span; at += step {
-		x := float64(at) / float64(span) * 100
-		list = append(list, Tick{percent(x), ui.Duration(time.Duration(at) * time.Millisecond)})
-	}
-	list[0].Label = "0"
-	return list
-}
-
-func percent(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) + "%" }
 
 func clamp(x, low, high float64) float64 { return max(low, min(x, max(low, high))) }
 

@@ -68,7 +68,7 @@ func TestTicksAreRound(t *testing.T) {
 		3 * 24 * 3_600_000: {"0", "12 h", "1 d", "1 d 12 h", "2 d", "2 d 12 h", "3 d"},
 	} {
 		var got []string
-		for _, tick := range ticks(span) {
+		for _, tick := range (axis{end: span}).ticks() {
 			got = append(got, tick.Label)
 		}
 		if !reflect.DeepEqual(got, want) {
@@ -84,5 +84,34 @@ func TestUndoingIsNoFurtherAttempt(t *testing.T) {
 	}, subject(9000, until(2000)))
 	if words := chart.Rows[0].Words; words != "undone, 2 s" {
 		t.Errorf("the row says %q", words)
+	}
+}
+
+// What ended long before it was retried does not squeeze what went on: the time between is a marked break, as wide as
+// 8% of the rest, and labels still tell the time since the start.
+func TestALongTimeOfNothingIsABreak(t *testing.T) {
+	spans := []Span{
+		{Activity: "a", Kind: Attempt, Attempt: 1, State: "failed", From: at(0), To: until(5_000)},
+		{Activity: "a", Kind: Attempt, Attempt: 2, State: "completed", From: at(360_000), To: until(365_000)},
+	}
+	chart := Build(spans, subject(400_000, until(365_000)))
+	if len(chart.Breaks) != 1 || chart.Breaks[0].Label != "5 min 55 s" || chart.Breaks[0].X != "46.30%" || chart.Breaks[0].W != "7.41%" {
+		t.Fatalf("breaks: %+v", chart.Breaks)
+	}
+	bars := chart.Rows[0].Bars
+	if bars[0].X != "0.00%" || bars[0].W != "46.30%" || bars[1].X != "53.70%" || bars[1].W != "46.30%" {
+		t.Errorf("bars: %+v", bars)
+	}
+	if last := chart.Ticks[len(chart.Ticks)-1]; last.Label != "6 min 4 s" || last.X != "90.74%" {
+		t.Errorf("ticks: %+v", chart.Ticks)
+	}
+	// A wait is something that goes on, and the end of what goes on is no break.
+	spans[0].To = until(360_000)
+	if chart = Build(spans, subject(400_000, until(365_000))); len(chart.Breaks) != 0 || chart.Gaps != "" {
+		t.Errorf("breaks within what goes on: %+v", chart.Breaks)
+	}
+	spans[0].To = until(5_000)
+	if chart = Build(spans[:1], subject(400_000, nil)); len(chart.Breaks) != 0 {
+		t.Errorf("the end of a growing axis is a break: %+v", chart.Breaks)
 	}
 }
