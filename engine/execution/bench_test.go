@@ -43,7 +43,7 @@ func drive(b testing.TB, wf *flow.Workflow, start Start, buffer []byte) {
 
 func benchmark(b *testing.B, text string) {
 	wf := load(b, text)
-	start := Start{ID: testID, Workflow: "test", Version: 1, StartedBy: "ann", Input: map[string]any{"n": int64(1)}}
+	start := Start{ID: testID, Workflow: "test", Version: 1, StartedBy: "ann", Input: map[string]any{"n": int64(1), "context": map[string]any{}}}
 	b.ReportAllocs()
 	buffer := make([]byte, 0, 64<<10)
 	used := processorTime(b)
@@ -88,6 +88,20 @@ func BenchmarkLinear20(b *testing.B) {
 	}
 	benchmark(b, strings.ReplaceAll(text.String(), "v: 1", "v: '1'"))
 }
+
+// growing is a line of steps, each of which adds a key to what the one before it put out.
+func growing(steps int) string {
+	var text strings.Builder
+	text.WriteString("  input: {type: object, properties: {context: {type: object}}}\n  activities:\n")
+	before, needs := "inputs.context", ""
+	for i := range steps {
+		fmt.Fprintf(&text, "    - {id: s%d, type: set%s, outputs: {context: 'merge(%s, {\"k%d\": \"done\"})'}}\n", i, needs, before, i)
+		before, needs = fmt.Sprintf("activities.s%d.outputs.context", i), fmt.Sprintf(", needs: [s%d]", i)
+	}
+	return text.String()
+}
+
+func BenchmarkGrowing20(b *testing.B) { benchmark(b, growing(20)) }
 
 func BenchmarkFanOut1000(b *testing.B) {
 	var text strings.Builder
