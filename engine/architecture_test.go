@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"migrations": {},
 	"queries":    {},
 
-	"engine/expr":          {},
+	"engine/expr":          {"engine/schedule"},
 	"engine/schedule":      {},
 	"engine/instants":      {},
 	"engine/retry":         {"engine/flow"},

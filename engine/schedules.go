@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"weftline/engine/instants"
 	"weftline/engine/store"
 	"weftline/queries"
 )
@@ -156,6 +157,9 @@ func (s *scheduler) CreateSchedule(ctx context.Context, who Who, request Schedul
 	if _, err := s.runs.startable(ctx, who, request.Workflow, 0); err != nil {
 		return Schedule{}, err
 	}
+	if err := s.ahead(request); err != nil {
+		return Schedule{}, err
+	}
 	planned, err := s.planned(ctx, who, id, request)
 	if err != nil {
 		return Schedule{}, err
@@ -204,6 +208,18 @@ func (s *scheduler) planned(ctx context.Context, who Who, id uuid.UUID, request 
 	return p, err
 }
 
+// ahead refuses an instant that is over: it would never start anything.
+func (s *scheduler) ahead(request ScheduleRequest) error {
+	if request.At == "" {
+		return nil
+	}
+	plan, err := request.spec().plan("")
+	if err == nil && !plan.At.After(s.store.Clock.Now()) {
+		return Refuse("invalid_input", fmt.Sprintf("at: %s is over, a schedule starts what lies ahead", instants.Text(plan.At)))
+	}
+	return err
+}
+
 // firstTick plans the first tick after now; nil while paused, and when there is none.
 func firstTick(id uuid.UUID, spec ScheduleSpec, paused bool, now time.Time) (next, due *time.Time, err error) {
 	plan, err := spec.plan(id.String())
@@ -238,6 +254,11 @@ func (s *scheduler) ChangeSchedule(ctx context.Context, who Who, id uuid.UUID, c
 	}
 	if request.Workflow != row.Workflow {
 		return Schedule{}, Refuse("invalid_input", "a schedule keeps its workflow; make another one")
+	}
+	if before := storedSpec(row); request.At != before.At || request.Timezone != before.Timezone {
+		if err := s.ahead(request); err != nil {
+			return Schedule{}, err
+		}
 	}
 	planned, err := s.planned(ctx, who, id, request)
 	if err != nil {

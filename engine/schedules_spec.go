@@ -135,6 +135,9 @@ func (s ScheduleSpec) plan(seed string) (schedule.Plan, error) {
 	default:
 		p.At, wrong[1] = expr.ParseInstant(s.At, s.Timezone)
 		p.At = p.At.UTC().Truncate(time.Millisecond)
+		if p.DST.SkipGap && expr.LeftOut(s.At, p.Zone) {
+			wrong[1] = fmt.Errorf("at: the clocks of %s leave %s out, and dst.gap says skip: it would never start", s.Timezone, s.At)
+		}
 	}
 	if s.Jitter != "" {
 		p.Jitter, wrong[2] = lasting(s.Jitter, 0)

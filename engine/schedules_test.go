@@ -319,6 +319,9 @@ func TestSchedulesThatAreRefused(t *testing.T) {
 		"calendar":     {Cron: "@daily", Calendar: "moon"},
 		"input":        {Cron: "@daily", Input: map[string]any{"night": true}},
 		"instant":      {At: "tomorrow"},
+		"over":         {At: "2020-01-31T09:00:00Z"},
+		"over here":    {At: "2020-01-31T09:00", Timezone: "Europe/Berlin"},
+		"left out":     {At: "2035-03-25T02:30", Timezone: "Europe/Berlin", DST: engine.DSTRule{Gap: "skip"}},
 		"catchUpLimit": {Cron: "@daily", CatchUpLimit: 20_000},
 	} {
 		request.Workflow = "notes"
@@ -337,6 +340,26 @@ func TestSchedulesThatAreRefused(t *testing.T) {
 	}
 	if _, err := w.TriggerSchedule(t.Context(), stranger, schedule.ID); code(err) != "not_found" {
 		t.Errorf("another team: %v", err)
+	}
+}
+
+// An instant on a day on which clocks change is read as cron lines are: the first of two, and moved by a gap. A schedule
+// whose instant is over can still be changed elsewhere.
+func TestAnInstantOnADayOnWhichClocksChange(t *testing.T) {
+	w := newWorld(t)
+	w.publish("notes", notes)
+	for at, want := range map[string]string{
+		"2035-10-28T02:30": "2035-10-28T00:30:00Z",
+		"2035-03-25T02:30": "2035-03-25T01:30:00Z",
+	} {
+		made := w.schedule(engine.ScheduleRequest{Workflow: "notes", At: at, Timezone: "Europe/Berlin"})
+		if got := made.NextAt.UTC().Format(time.RFC3339); got != want {
+			t.Errorf("%s is %s, expected %s", at, got, want)
+		}
+		w.exec(`update schedules set spec = jsonb_set(spec::jsonb, '{at}', '"2020-01-31T09:00:00Z"')`)
+		if _, err := w.ChangeSchedule(t.Context(), w.who, made.ID, func(r *engine.ScheduleRequest) error { r.Overlap = "allow"; return nil }); err != nil {
+			t.Errorf("a schedule that is over is changed: %v", err)
+		}
 	}
 }
 

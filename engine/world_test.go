@@ -155,11 +155,16 @@ func (w *world) events(id uuid.UUID) []execution.Event {
 	return page.Events
 }
 
-// gapless checks that events count 1..n and that at most one result of each activity was accepted.
+// gapless checks that events count 1..n, that none is of an earlier instant than the one before it, and that at most one result of each activity was accepted.
 func (w *world) gapless(id uuid.UUID) {
 	w.t.Helper()
 	completed := map[string]int{}
+	var before time.Time
 	for i, event := range w.events(id) {
+		if event.At.Before(before) {
+			w.t.Errorf("event %d is of %s, the one before it of %s\n%s", event.Seq, event.At, before, w.words(id))
+		}
+		before = event.At
 		if event.Seq != int64(i+1) {
 			w.t.Fatalf("event %d has the number %d", i+1, event.Seq)
 		}

@@ -82,7 +82,13 @@ func (d *decider) about(t EventType, p place, data any) {
 	d.emitAt(t, p, attempt, d.now, data)
 }
 
+// emitAt gives an event its time, which is never before that of the event before it.
 func (d *decider) emitAt(t EventType, p place, attempt int, at int64, data any) {
+	if n := len(d.events); n > d.base {
+		at = max(at, millis(d.events[n-1].At))
+	} else {
+		at = max(at, d.st.Updated)
+	}
 	d.events = append(d.events, Event{
 		Seq: d.st.Seq + int64(len(d.events)-d.base) + 1, Type: t, At: instant(at),
 		Activity: p.Activity, Item: p.Item, Hook: p.hook, Compensating: p.undo, Attempt: attempt, Data: d.clean(data),

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // zones are the same on every machine
+
+	"weftline/engine/schedule"
 )
 
 var timeFunctions = map[string]function{
@@ -22,7 +24,8 @@ var localLayouts = []string{
 	"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly,
 }
 
-// ParseInstant reads RFC 3339 with an offset, or a local date-time or date in zone ("" = UTC).
+// ParseInstant reads RFC 3339 with an offset, or a local date-time or date in zone ("" = UTC). Of a local time that comes
+// twice it means the first; one that the clocks leave out is moved by what they leave out.
 func ParseInstant(text, zone string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t.UTC(), nil
@@ -31,12 +34,31 @@ func ParseInstant(text, zone string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	for _, layout := range localLayouts {
-		if t, err := time.ParseInLocation(layout, text, location); err == nil {
-			return t.UTC(), nil
-		}
+	if wall, local := parseLocal(text); local {
+		t, _ := schedule.Moment(wall, location)
+		return t.UTC(), nil
 	}
 	return time.Time{}, fmt.Errorf("%q is not an instant: write 2026-01-31T09:00:00Z, or a local time and a zone", clip(text, 40))
+}
+
+// parseLocal reads a local time as if it were UTC.
+func parseLocal(text string) (wall time.Time, ok bool) {
+	for _, layout := range localLayouts {
+		if wall, err := time.Parse(layout, text); err == nil {
+			return wall, true
+		}
+	}
+	return wall, false
+}
+
+// LeftOut reports whether a text is a local time that the clocks of a zone leave out.
+func LeftOut(text string, zone *time.Location) bool {
+	wall, local := parseLocal(text)
+	if !local {
+		return false
+	}
+	_, real := schedule.Moment(wall, zone)
+	return !real
 }
 
 // LoadZone finds an IANA time zone; "" is UTC. The zone of the machine does not exist here.

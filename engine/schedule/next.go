@@ -87,6 +87,13 @@ func instants(wall time.Time, zone *time.Location, dst DST) []time.Time {
 	return []time.Time{before} // the offset of before the gap moves it by the gap
 }
 
+// Moment is when a clock of the zone shows wall, given as if it were UTC: the first time if it comes twice. In the gap
+// it is moved by the gap, and real is false.
+func Moment(wall time.Time, zone *time.Location) (moment time.Time, real bool) {
+	moment = instants(wall, zone, DST{})[0]
+	return moment, shows(moment, wall, zone)
+}
+
 func offset(at time.Time, zone *time.Location) time.Duration {
 	_, seconds := at.In(zone).Zone()
 	return time.Duration(seconds) * time.Second
