@@ -46,21 +46,21 @@ type ProviderSession struct {
 
 // StartSession signs a person in without any provider and answers the id for the cookie.
 func (i *Identity) StartSession(ctx context.Context, person Person, limits SessionLimits, address, agent string) (string, error) {
-	return i.startSession(ctx, person, limits, address, agent, queries.CreateSessionParams{})
+	return i.startSession(ctx, person, limits, address, agent, "", queries.CreateSessionParams{})
 }
 
 // StartProviderSession signs a person in for whom a provider vouched.
-func (i *Identity) StartProviderSession(ctx context.Context, person Person, held ProviderSession, limits SessionLimits, address, agent string) (string, error) {
+func (i *Identity) StartProviderSession(ctx context.Context, person Person, held ProviderSession, limits SessionLimits, address, agent, request string) (string, error) {
 	sealed, err := i.sealTokens(person.User, held)
 	if err != nil {
 		return "", err
 	}
-	return i.startSession(ctx, person, limits, address, agent, queries.CreateSessionParams{
+	return i.startSession(ctx, person, limits, address, agent, request, queries.CreateSessionParams{
 		Provider: &held.Provider, ProviderSid: &held.SID, RefreshAt: held.RefreshAt, AuthenticatedAt: held.Authenticated,
 		KeyID: sealed.keyID, RefreshToken: sealed.refresh, IDToken: sealed.id})
 }
 
-func (i *Identity) startSession(ctx context.Context, person Person, limits SessionLimits, address, agent string, row queries.CreateSessionParams) (string, error) {
+func (i *Identity) startSession(ctx context.Context, person Person, limits SessionLimits, address, agent, request string, row queries.CreateSessionParams) (string, error) {
 	const longestAgent = 200
 	id := newSecret("")
 	row.Hash, row.TeamID, row.UserID, row.Address = digest(id), person.Team, person.User, address
@@ -70,7 +70,7 @@ func (i *Identity) startSession(ctx context.Context, person Person, limits Sessi
 		if err != nil || row.Provider == nil {
 			return err
 		}
-		return audit(ctx, q, Who{Team: person.Team, User: person.Name, Address: address}, "session.started", session.String(), map[string]any{"provider": *row.Provider})
+		return audit(ctx, q, Who{Team: person.Team, User: person.Name, Address: address, Request: request}, "session.started", session.String(), map[string]any{"provider": *row.Provider})
 	})
 	if err != nil {
 		return "", fmt.Errorf("store the session: %w", err)

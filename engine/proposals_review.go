@@ -220,10 +220,10 @@ func (c *catalog) ResolveComment(ctx context.Context, who Who, id ProposalID, co
 		return Comment{}, err
 	}
 	by := cleanText(who.User)
-	var row queries.ProposalComment
+	var row queries.ResolveCommentRow
 	err := inTx(ctx, c.db, func(q *queries.Queries) (err error) {
 		row, err = q.ResolveComment(ctx, queries.ResolveCommentParams{TeamID: who.Team, Workflow: id.Workflow, Proposal: int32(id.Number), ID: comment, ResolvedBy: &by})
-		if err != nil {
+		if err != nil || !row.Fresh { // resolved before: nothing is done, so nothing is told
 			return err
 		}
 		return audit(ctx, q, who, "proposal.comment_resolved", fmt.Sprintf("%s#%d", id.Workflow, id.Number), map[string]any{"comment": comment})
@@ -235,7 +235,7 @@ func (c *catalog) ResolveComment(ctx context.Context, who Who, id ProposalID, co
 		return Comment{}, fmt.Errorf("resolve comment %d: %w", comment, err)
 	}
 	c.changed(Change{Team: who.Team, Workflow: id.Workflow, Drafts: true})
-	return commentOf(row), nil
+	return commentOf(row.ProposalComment), nil
 }
 
 func commentOf(row queries.ProposalComment) Comment {

@@ -189,8 +189,14 @@ func TestRebaseCarriesAProposalOver(t *testing.T) {
 	if len(after.Comments) != 2 || after.Comments[0].Outdated || after.Comments[1].Outdated {
 		t.Errorf("comments %+v", after.Comments)
 	}
-	if _, err := w.ResolveComment(t.Context(), p.ann, first, comment.ID); err != nil {
-		t.Error(err)
+	for _, who := range []engine.Who{p.ann, p.ben} { // the second finds it resolved, and leaves no line in the audit
+		if resolved, err := w.ResolveComment(t.Context(), who, first, comment.ID); err != nil || resolved.ResolvedBy != p.ann.User {
+			t.Errorf("resolved %+v, %v", resolved, err)
+		}
+	}
+	told, err := w.Identity().Audit(t.Context(), p.admin, engine.AuditFilter{Action: "proposal.comment_resolved"})
+	if err != nil || len(told.Items) != 1 {
+		t.Errorf("%d lines tell that it was resolved: %v", len(told.Items), err)
 	}
 	w.must(w.publishProposal(p.ann, first))
 	text, err := w.Version(t.Context(), w.who, "pay", 3)

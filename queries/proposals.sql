@@ -89,9 +89,10 @@ where team_id = @team_id and workflow = @workflow and proposal = @proposal
 order by id;
 
 -- name: ResolveComment :one
+-- The first to resolve a remark stays; fresh tells whether this was the first.
 update proposal_comments set resolved_by = coalesce(resolved_by, @resolved_by), resolved_at = coalesce(resolved_at, now())
 where team_id = @team_id and workflow = @workflow and proposal = @proposal and id = @id
-returning *;
+returning sqlc.embed(proposal_comments), (resolved_at = now())::bool as fresh;
 
 -- name: TeamUsesType :one
 -- Whether a published version of the team names an activity type; workflow is left out.

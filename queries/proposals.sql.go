@@ -528,7 +528,7 @@ func (q *Queries) ProposalByNumber(ctx context.Context, teamID uuid.UUID, workfl
 const resolveComment = `-- name: ResolveComment :one
 update proposal_comments set resolved_by = coalesce(resolved_by, $1), resolved_at = coalesce(resolved_at, now())
 where team_id = $2 and workflow = $3 and proposal = $4 and id = $5
-returning id, team_id, workflow, proposal, revision, activity, line, line_text, body, author, at, resolved_by, resolved_at
+returning proposal_comments.id, proposal_comments.team_id, proposal_comments.workflow, proposal_comments.proposal, proposal_comments.revision, proposal_comments.activity, proposal_comments.line, proposal_comments.line_text, proposal_comments.body, proposal_comments.author, proposal_comments.at, proposal_comments.resolved_by, proposal_comments.resolved_at, (resolved_at = now())::bool as fresh
 `
 
 type ResolveCommentParams struct {
@@ -539,7 +539,13 @@ type ResolveCommentParams struct {
 	ID         int64
 }
 
-func (q *Queries) ResolveComment(ctx context.Context, arg ResolveCommentParams) (ProposalComment, error) {
+type ResolveCommentRow struct {
+	ProposalComment ProposalComment
+	Fresh           bool
+}
+
+// The first to resolve a remark stays; fresh tells whether this was the first.
+func (q *Queries) ResolveComment(ctx context.Context, arg ResolveCommentParams) (ResolveCommentRow, error) {
 	row := q.db.QueryRow(ctx, resolveComment,
 		arg.ResolvedBy,
 		arg.TeamID,
@@ -547,21 +553,22 @@ func (q *Queries) ResolveComment(ctx context.Context, arg ResolveCommentParams) 
 		arg.Proposal,
 		arg.ID,
 	)
-	var i ProposalComment
+	var i ResolveCommentRow
 	err := row.Scan(
-		&i.ID,
-		&i.TeamID,
-		&i.Workflow,
-		&i.Proposal,
-		&i.Revision,
-		&i.Activity,
-		&i.Line,
-		&i.LineText,
-		&i.Body,
-		&i.Author,
-		&i.At,
-		&i.ResolvedBy,
-		&i.ResolvedAt,
+		&i.ProposalComment.ID,
+		&i.ProposalComment.TeamID,
+		&i.ProposalComment.Workflow,
+		&i.ProposalComment.Proposal,
+		&i.ProposalComment.Revision,
+		&i.ProposalComment.Activity,
+		&i.ProposalComment.Line,
+		&i.ProposalComment.LineText,
+		&i.ProposalComment.Body,
+		&i.ProposalComment.Author,
+		&i.ProposalComment.At,
+		&i.ProposalComment.ResolvedBy,
+		&i.ProposalComment.ResolvedAt,
+		&i.Fresh,
 	)
 	return i, err
 }

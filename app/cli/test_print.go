@@ -60,7 +60,7 @@ func (r *testRun) print(s testSummary) {
 		fmt.Fprintf(out, "%s (%s)\n", file.File, file.Workflow)
 		for _, c := range file.Cases {
 			if c.Passed {
-				fmt.Fprintf(out, "  ok    %s: %s after %s\n", c.Name, c.Status, c.Duration)
+				fmt.Fprintf(out, "  ok    %s: %s%s\n", c.Name, c.Status, onItsClock(c.Duration))
 				continue
 			}
 			fmt.Fprintf(out, "  FAIL  %s\n", c.Name)
@@ -154,3 +154,11 @@ func failureText(file string, c rehearse.CaseResult) string {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+// onItsClock says how long a case took on its own clock; one that took no time there has nothing to say.
+func onItsClock(took string) string {
+	if took == "0s" {
+		return ""
+	}
+	return " after " + took
+}

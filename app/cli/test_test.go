@@ -142,3 +142,9 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestACaseThatTakesNoTimeSaysNothingOfIt(t *testing.T) {
+	if got := onItsClock("0s") + onItsClock("2h"); got != " after 2h" {
+		t.Errorf("got %q", got)
+	}
+}

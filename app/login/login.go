@@ -176,5 +176,5 @@ func (s *Service) admit(ctx context.Context, p *provider, attempt engine.Attempt
 	if err != nil {
 		return "", p.noAccess(err, claimed)
 	}
-	return s.identity.StartProviderSession(ctx, person, p.held(tokens, vouched), s.limits, came.Address, came.Agent)
+	return s.identity.StartProviderSession(ctx, person, p.held(tokens, vouched), s.limits, came.Address, came.Agent, came.Request)
 }

@@ -365,6 +365,9 @@ func auditSessions(t *testing.T, done map[string]bool) {
 	}
 	b := w.browser()
 	b.mustSignIn()
+	if request := w.text("select coalesce(string_agg(request, ' '), '') from audit where action = 'session.started'"); request == "" {
+		t.Error("the start of a session does not name its request")
+	}
 	act := func(route, path, want string, fields map[string][]string) {
 		t.Helper()
 		before := a.last()
