@@ -191,6 +191,9 @@ func (r *runs) Execution(ctx context.Context, who Who, id uuid.UUID) (ExecutionD
 	if err := r.addPlaceInLine(ctx, &detail); err != nil {
 		return ExecutionDetail{}, err
 	}
+	if err := r.addUnservedWork(ctx, &detail); err != nil {
+		return ExecutionDetail{}, err
+	}
 	if err := r.addOwner(ctx, &detail); err != nil {
 		return ExecutionDetail{}, err
 	}
@@ -231,32 +234,6 @@ func textOf(text *string) string {
 		return ""
 	}
 	return *text
-}
-
-// addPlaceInLine says where an execution stands that has something to do and no owner.
-func (r *runs) addPlaceInLine(ctx context.Context, detail *ExecutionDetail) error {
-	if detail.OwnerWorker != nil || execution.IsTerminal(detail.Status) {
-		return nil
-	}
-	place, err := r.q.PlaceInLine(ctx, queue.Lease.Seconds(), detail.ID)
-	if err != nil {
-		return fmt.Errorf("read the place in line of execution %s: %w", detail.ID, err)
-	}
-	if place.Place == 0 {
-		return nil
-	}
-	line := "its team"
-	if place.Queue != flow.DefaultQueue {
-		line = fmt.Sprintf("its team in the queue %s", place.Queue)
-	}
-	wait := execution.WaitDetail{Kind: waitQueue, Since: place.Since, Position: place.Place,
-		Reason: fmt.Sprintf("waits for a worker, number %d in the line of %s", place.Place, line)}
-	if !place.Served {
-		wait.Kind = waitUnserved
-		wait.Reason = fmt.Sprintf("waits for a worker of the queue %s: no worker that is alive takes executions of workflow %s in the queue %s", place.Queue, detail.Workflow, place.Queue)
-	}
-	detail.Waits = append(detail.Waits, wait)
-	return nil
 }
 
 // addOwner says who drives an execution and how fresh what is stored is.

@@ -186,3 +186,26 @@ func TestWhatNobodyServesIsSaid(t *testing.T) {
 		t.Errorf("with a worker, unserved is %+v, %v", found, err)
 	}
 }
+
+// An activity may ask for a queue of its own. If nobody serves that, its execution says so, and so do readiness and doctor.
+func TestAnActivityWhoseQueueNobodyServesSaysSo(t *testing.T) {
+	w := newWorld(t, serving("default"))
+	w.publish("mixed", `
+  activities:
+    - {id: a, type: http, affinity: {queue: night}, inputs: {url: "https://example.com"}}
+`)
+	id := w.start("mixed", nil)
+	detail := w.until(id, "waiting for a pool", func(d engine.ExecutionDetail) bool { return len(d.Waits) > 0 && d.Waits[0].Kind == "unserved" })
+	if wait := detail.Waits[0]; wait.Activity != "a" || wait.Reason != "waits for a worker of the queue night: no worker that is alive serves it" {
+		t.Errorf("it waits for %+v", wait)
+	}
+	unserved, err := w.Unserved(t.Context())
+	if err != nil || len(unserved) != 1 || unserved[0].Attempts != 1 || unserved[0].Queue != "night" || unserved[0].Depth != 0 {
+		t.Errorf("unserved are %+v, %v", unserved, err)
+	}
+	w.beside(serving("night"))
+	w.ends(id, "completed")
+	if unserved, err = w.Unserved(t.Context()); err != nil || len(unserved) != 0 {
+		t.Errorf("unserved are %+v, %v", unserved, err)
+	}
+}

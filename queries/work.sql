@@ -161,3 +161,24 @@ select not exists (select from inbox where execution_id = @execution_id and id <
 
 -- name: Wake :exec
 select wake(@ids::uuid[]);
+
+-- name: UnservedWork :many
+-- What is offered in queues that no living worker takes anything of, of one team or of all. Oldest is in seconds.
+with lane as materialized (
+    select k.team_id, k.workflow, k.queue, count(*) as depth, min(k.offered_at) as since
+    from work k where k.worker_id is null and (sqlc.narg(team_id)::uuid is null or k.team_id = sqlc.narg(team_id)::uuid)
+    group by 1, 2, 3
+)
+select t.name as team, l.workflow, l.queue, l.depth, extract(epoch from now() - l.since)::float8 as oldest
+from lane l join teams t on t.id = l.team_id
+where not exists (select from workers w where w.state not in ('stopped', 'draining')
+    and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8) and (w.queues = '{}' or l.queue = any(w.queues)))
+order by l.since;
+
+-- name: UnservedWorkOf :many
+-- The attempts of an execution that are offered in queues that no living worker takes anything of.
+select k.activity, k.item, k.queue, k.offered_at from work k
+where k.execution_id = @execution_id and k.worker_id is null
+    and not exists (select from workers w where w.state not in ('stopped', 'draining')
+        and w.heartbeat_at > now() - make_interval(secs => @lease_seconds::float8) and (w.queues = '{}' or k.queue = any(w.queues)))
+order by k.activity, k.item;

@@ -495,6 +495,95 @@ func (q *Queries) StillLeased(ctx context.Context, leases []uuid.UUID) ([]uuid.U
 	return items, nil
 }
 
+const unservedWork = `-- name: UnservedWork :many
+with lane as materialized (
+    select k.team_id, k.workflow, k.queue, count(*) as depth, min(k.offered_at) as since
+    from work k where k.worker_id is null and ($2::uuid is null or k.team_id = $2::uuid)
+    group by 1, 2, 3
+)
+select t.name as team, l.workflow, l.queue, l.depth, extract(epoch from now() - l.since)::float8 as oldest
+from lane l join teams t on t.id = l.team_id
+where not exists (select from workers w where w.state not in ('stopped', 'draining')
+    and w.heartbeat_at > now() - make_interval(secs => $1::float8) and (w.queues = '{}' or l.queue = any(w.queues)))
+order by l.since
+`
+
+type UnservedWorkRow struct {
+	Team     string
+	Workflow string
+	Queue    string
+	Depth    int64
+	Oldest   float64
+}
+
+// What is offered in queues that no living worker takes anything of, of one team or of all. Oldest is in seconds.
+func (q *Queries) UnservedWork(ctx context.Context, leaseSeconds float64, teamID *uuid.UUID) ([]UnservedWorkRow, error) {
+	rows, err := q.db.Query(ctx, unservedWork, leaseSeconds, teamID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnservedWorkRow{}
+	for rows.Next() {
+		var i UnservedWorkRow
+		if err := rows.Scan(
+			&i.Team,
+			&i.Workflow,
+			&i.Queue,
+			&i.Depth,
+			&i.Oldest,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unservedWorkOf = `-- name: UnservedWorkOf :many
+select k.activity, k.item, k.queue, k.offered_at from work k
+where k.execution_id = $1 and k.worker_id is null
+    and not exists (select from workers w where w.state not in ('stopped', 'draining')
+        and w.heartbeat_at > now() - make_interval(secs => $2::float8) and (w.queues = '{}' or k.queue = any(w.queues)))
+order by k.activity, k.item
+`
+
+type UnservedWorkOfRow struct {
+	Activity  string
+	Item      string
+	Queue     string
+	OfferedAt time.Time
+}
+
+// The attempts of an execution that are offered in queues that no living worker takes anything of.
+func (q *Queries) UnservedWorkOf(ctx context.Context, executionID uuid.UUID, leaseSeconds float64) ([]UnservedWorkOfRow, error) {
+	rows, err := q.db.Query(ctx, unservedWorkOf, executionID, leaseSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnservedWorkOfRow{}
+	for rows.Next() {
+		var i UnservedWorkOfRow
+		if err := rows.Scan(
+			&i.Activity,
+			&i.Item,
+			&i.Queue,
+			&i.OfferedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const wake = `-- name: Wake :exec
 select wake($1::uuid[])
 `

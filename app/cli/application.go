@@ -321,6 +321,10 @@ func (p progress) Degraded(ctx context.Context) (string, error) {
 	}
 	depth, longest := queue.SumUnserved(unserved)
 	oldest := unserved[0]
+	if depth == 0 {
+		return fmt.Sprintf("%d attempts of workflow %s of team %s wait for a worker of the queue %s, the oldest for %.0f s: no worker that is alive takes any of it.",
+			oldest.Attempts, oldest.Workflow, oldest.Team, oldest.Queue, oldest.Oldest), nil
+	}
 	return fmt.Sprintf("%d executions wait for workers that nobody is, the oldest for %.0f s: no worker that is alive takes workflow %s of team %s in the queue %s.",
 		depth, longest, oldest.Workflow, oldest.Team, oldest.Queue), nil
 }

@@ -86,6 +86,11 @@ func diagnose(t Terminal, asJSON bool, open int, limbo []store.Limbo, quarantine
 		fmt.Fprintf(t.Out, "%s  %s  quarantined since %s: %s\n", q.Execution, q.Workflow, q.Since.UTC().Format("2006-01-02 15:04:05"), q.Reason)
 	}
 	for _, u := range unserved {
+		if u.Attempts > 0 {
+			fmt.Fprintf(t.Out, "%d attempts of workflow %s (team %s) wait for a worker of the queue %s, the oldest for %.0f s: none that is alive takes any of it\n",
+				u.Attempts, u.Workflow, u.Team, u.Queue, u.Oldest)
+			continue
+		}
 		fmt.Fprintf(t.Out, "%d executions of workflow %s (team %s, queue %s, partition %d, priority %s) wait for a worker, the oldest for %.0f s: none that is alive takes them\n",
 			u.Depth, u.Workflow, u.Team, u.Queue, u.Partition, u.Priority, u.Oldest)
 	}

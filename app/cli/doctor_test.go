@@ -41,6 +41,13 @@ func TestDoctor(t *testing.T) {
 		!strings.Contains(says, ", 1 that no worker serves\n") {
 		t.Errorf("a queue that nobody serves: %d %s", code, says)
 	}
+	if _, err := conn.Exec(t.Context(), `insert into work (execution_id, activity, item, compensating, attempt, hook, team_id, workflow, needs, queue, labels, prefer, turn, timeout_ms, body)
+		select gen_random_uuid(), 'a', '', false, 1, '', id, 'mixed', 'http', 'dusk', '{}', '{}', now(), 0, '' from teams`); err != nil {
+		t.Fatal(err)
+	}
+	if code, says := ask(); code != 1 || !strings.Contains(says, "1 attempts of workflow mixed (team default) wait for a worker of the queue dusk") {
+		t.Errorf("an activity's queue that nobody serves: %d %s", code, says)
+	}
 	if code, says := ask("--json"); code != 1 || !strings.Contains(says, `"unserved":[{"team":"default","workflow":"nightly","queue":"night"`) || !strings.Contains(says, `"open":1,"limbo":[{"execution":"`) {
 		t.Errorf("the same as JSON: %d %s", code, says)
 	}

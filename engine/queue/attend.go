@@ -81,6 +81,7 @@ type Unserved struct {
 	Priority  string  `json:"priority"`
 	Depth     int     `json:"depth"`
 	Oldest    float64 `json:"oldestReadySeconds"`
+	Attempts  int     `json:"attempts,omitempty"` // instead of executions: offered in a queue that nobody serves
 }
 
 // FindUnserved lists what nobody alive serves, of a team or, for nil, of all; who waits longest comes first.
@@ -91,12 +92,23 @@ func FindUnserved(ctx context.Context, db queries.DBTX, team *uuid.UUID) ([]Unse
 		unserved[i] = Unserved{Team: row.Team, Workflow: row.Workflow, Queue: row.Queue, Partition: int(row.Partition),
 			Priority: row.Priority, Depth: int(row.Depth), Oldest: row.Oldest}
 	}
+	if err != nil {
+		return nil, err
+	}
+	offered, err := queries.New(db).UnservedWork(ctx, Lease.Seconds(), team)
+	for _, row := range offered {
+		unserved = append(unserved, Unserved{Team: row.Team, Workflow: row.Workflow, Queue: row.Queue, Attempts: int(row.Depth), Oldest: row.Oldest})
+	}
 	return unserved, err
 }
 
-// SumUnserved is how many executions that are, and how long the first of them has waited, in seconds.
+// SumUnserved is how many executions that are, and how long the first of them has waited, in seconds. Attempts of
+// executions that others drive are not among them.
 func SumUnserved(unserved []Unserved) (depth int, oldest float64) {
 	for _, u := range unserved {
+		if u.Depth == 0 {
+			continue
+		}
 		depth, oldest = depth+u.Depth, max(oldest, u.Oldest)
 	}
 	return depth, oldest
