@@ -20,11 +20,15 @@ import (
 	"weftline/engine/enginetest"
 )
 
+// enoughForACheckpoint is so large that this release stores the state with the flush that it is in.
+var enoughForACheckpoint = strings.Repeat("x", 300<<10)
+
 // Every kind of thing that two releases share: what runs here and there, what waits, what a remote worker makes.
 const mixedWorkflow = `apiVersion: weftline/v1
 kind: Workflow
 metadata: {name: mixed}
 spec:
+  input: {type: object, properties: {large: {type: string}}}
   activities:
     - {id: first, type: set, outputs: {number: "1"}}
     - {id: far, type: worker, needs: [first], inputs: {task: render, input: 7}}
@@ -35,9 +39,18 @@ spec:
       for_each: {items: "[1, 2, 3]", activity: {type: set, outputs: {number: item}}}
 `
 
+// Which releases take part.
+const (
+	thisRelease = "this"
+	nextRelease = "next"
+)
+
 // A release is rolled out over the one before, and rolled back, on one database under load: nobody is refused,
 // nothing fails, nothing stays.
 func TestTwoReleasesOnOneDatabase(t *testing.T) {
+	if _, err := nextProgram(); err != nil {
+		t.Fatal(err)
+	}
 	for name, order := range map[string][2]string{"the next one joins": {thisRelease, nextRelease}, "the one before joins": {nextRelease, thisRelease}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,6 +72,7 @@ func TestTwoReleasesOnOneDatabase(t *testing.T) {
 			m.moreStarts(20)
 			stop()
 			m.allEnd()
+			m.nothingIsForgotten()
 			dismiss()
 		})
 	}
@@ -96,11 +110,14 @@ type release struct {
 
 func (m *mixed) serve(which string) release {
 	m.t.Helper()
-	self, err := os.Executable()
+	program, err := os.Executable()
+	if which == nextRelease {
+		program, err = nextProgram()
+	}
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	process := exec.Command(self, "serve", "--addr", "127.0.0.1:0", "--data-dir", m.t.TempDir())
+	process := exec.Command(program, "serve", "--addr", "127.0.0.1:0", "--data-dir", m.t.TempDir())
 	process.Env = append(os.Environ(), releaseVariable+"="+which, "DATABASE_URL="+m.database, "WEFTLINE_BOOTSTRAP_TOKEN=a-token-for-tests-only")
 	var log bytes.Buffer
 	process.Stderr = &log
@@ -156,7 +173,11 @@ func (m *mixed) load() (stop func()) {
 	for range 2 {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				if m.ask("POST", "/api/v1/workflows/mixed/executions", map[string]any{"input": map[string]any{}}, nil) {
+				input := map[string]any{}
+				if m.started.Load()%5 == 0 {
+					input["large"] = enoughForACheckpoint
+				}
+				if m.ask("POST", "/api/v1/workflows/mixed/executions", map[string]any{"input": input}, nil) {
 					m.started.Add(1)
 				}
 				m.ask("GET", "/api/v1/executions?limit=20", nil, nil)
@@ -308,4 +329,68 @@ func (m *mixed) allEnd() {
 	if completed != m.started.Load() {
 		m.t.Errorf("%d executions were started, %d are there", m.started.Load(), completed)
 	}
+}
+
+// nothingIsForgotten reads what the next release says of what it remembers: as many activities had completed as the
+// history shows, whoever drove the execution until then and stored its state.
+func (m *mixed) nothingIsForgotten() {
+	m.t.Helper()
+	said, handedOver := 0, 0
+	for cursor := ""; ; {
+		var page struct {
+			Items      []struct{ ID string }
+			NextCursor string `json:"nextCursor"`
+		}
+		if !m.ask("GET", "/api/v1/executions?limit=100&cursor="+cursor, nil, &page) {
+			return
+		}
+		for _, one := range page.Items {
+			asides, completed := m.asides(one.ID)
+			said += asides
+			if asides > 0 && asides < completed {
+				handedOver++
+			}
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	m.t.Logf("%d executions, of which both releases drove %d; what is remembered was said %d times", m.started.Load(), handedOver, said)
+	if handedOver == 0 {
+		m.t.Error("no execution was driven by both releases")
+	}
+}
+
+// asides is how often the next release spoke in an execution, and how many activities completed.
+func (m *mixed) asides(execution string) (asides, completed int) {
+	m.t.Helper()
+	var history struct {
+		Events []struct {
+			Seq  int64
+			Type string
+			Data struct{ Completed, AsOf int64 }
+		}
+	}
+	if !m.ask("GET", "/api/v1/executions/"+execution+"/events?limit=500", nil, &history) {
+		return 0, 0
+	}
+	var ends []int64
+	for _, event := range history.Events {
+		switch event.Type {
+		case "ActivityCompleted":
+			ends = append(ends, event.Seq)
+		case "ActivityRemembered":
+			asides++
+			before := int64(0)
+			for _, end := range ends {
+				if end <= event.Data.AsOf {
+					before++
+				}
+			}
+			if before != event.Data.Completed {
+				m.t.Errorf("execution %s, event %d: %d activities had completed, %d are remembered", execution, event.Seq, before, event.Data.Completed)
+			}
+		}
+	}
+	return asides, len(ends)
 }

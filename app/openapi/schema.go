@@ -34,6 +34,7 @@ var special = map[reflect.Type]object{
 			"item":     object{"type": "string"},
 			"attempt":  object{"type": "integer"},
 			"worker":   object{"type": "string"},
+			"aside":    object{"type": "boolean", "description": "it changes nothing: who does not know its type may pass over it"},
 			"data":     object{},
 		},
 	},

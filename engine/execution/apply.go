@@ -27,6 +27,10 @@ func apply(wf *flow.Workflow, st *State, ev *Event) error {
 	if ev.Seq != st.Seq+1 {
 		return illegal(*ev, "the next event is %d", st.Seq+1)
 	}
+	if ev.Aside && st.Seq > 0 {
+		st.Seq = ev.Seq
+		return nil
+	}
 	if !fits(ev) {
 		return illegal(*ev, "it carries %T", ev.Data)
 	}

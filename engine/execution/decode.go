@@ -21,6 +21,7 @@ type head struct {
 	Compensating bool            `json:"compensating"`
 	Attempt      int             `json:"attempt"`
 	Worker       string          `json:"worker"`
+	Aside        bool            `json:"aside"`
 	Data         json.RawMessage `json:"data"`
 }
 
@@ -54,20 +55,30 @@ func (ev *Event) UnmarshalJSON(data []byte) error {
 
 func (h *head) event() (Event, error) {
 	ev := Event{Seq: h.Seq, Type: h.Type, At: h.At.UTC(), Activity: h.Activity, Item: h.Item, Hook: h.Hook,
-		Compensating: h.Compensating, Attempt: h.Attempt, Worker: h.Worker}
+		Compensating: h.Compensating, Attempt: h.Attempt, Worker: h.Worker, Aside: h.Aside}
 	body := bytes.TrimSpace(h.Data)
 	if len(body) == 0 || string(body) == "{}" || string(body) == "null" {
 		return ev, nil
 	}
 	d := newPayload(h.Type)
 	if d == nil {
-		return ev, nil
+		return ev, h.kept(&ev, body)
 	}
 	if err := decodeExact(body, d); err != nil {
 		return ev, fmt.Errorf("event %d, %s: its data cannot be read: %w", h.Seq, h.Type, err)
 	}
 	ev.Data = d
 	return ev, nil
+}
+
+// kept has an event that this release does not know say what it said.
+func (h *head) kept(ev *Event, body []byte) error {
+	var said map[string]any
+	if err := decodeExact(body, &said); err != nil {
+		return fmt.Errorf("event %d, %s: its data cannot be read: %w", h.Seq, h.Type, err)
+	}
+	ev.Data = said
+	return nil
 }
 
 // DecodeState reads a checkpoint.

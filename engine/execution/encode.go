@@ -58,6 +58,9 @@ func appendEvent(b []byte, ev *Event, last *written, always bool) ([]byte, error
 		b = strconv.AppendInt(b, int64(ev.Attempt), 10)
 	}
 	b = appendText(b, `,"worker":`, ev.Worker)
+	if ev.Aside {
+		b = append(b, `,"aside":true`...)
+	}
 	if ev.Data == nil {
 		if always {
 			b = append(b, `,"data":{}`...)
@@ -318,6 +321,7 @@ func appendEscaped(b []byte, c byte) []byte {
 
 // EncodeState writes a checkpoint, always the same bytes for the same state, by releases before this one too.
 func EncodeState(st *State) ([]byte, error) {
+	st.Shape = Shape
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

@@ -19,7 +19,8 @@ type Event struct {
 	Compensating bool      // of the activity that undoes, not of the one that did
 	Attempt      int       // 0 = none
 	Worker       string    // who ran it; "" = none
-	Data         any       // the payload struct of its type (pointer), or nil
+	Aside        bool      // it says something and changes nothing, so who does not know its type counts it and goes on
+	Data         any       // the payload struct of its type (pointer), or nil; of a type that is not known what JSON says
 }
 
 // Event types. Those of activities carry Activity.

@@ -47,10 +47,15 @@ type ChildVersion struct {
 	Version  int    `json:"version"`
 }
 
+// Shape is that of a State, and of how events are folded into it. It grows by one with a release that folds otherwise or
+// remembers more, so that a checkpoint is used only by who would have written the same one.
+const Shape = 0
+
 // State is one execution as its events made it. Only Apply changes it; what it needs to decide quickly
 // (todo, queue, timers, counters) is folded along, so nothing is ever searched for. Instants are in
 // milliseconds since 1970, UTC; 0 = none. A State belongs to one goroutine.
 type State struct {
+	Shape    int `json:",omitempty"` // of the release that wrote the checkpoint
 	Created  Created
 	Seq      int64
 	Status   string

@@ -161,6 +161,10 @@ func (s *Store) restore(l *Loaded, checkpoint queries.Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("read the checkpoint at event %d: %w", checkpoint.Seq, err)
 	}
+	if l.State.Shape != execution.Shape { // of another release: it may lack what this one remembers, and the history has all
+		l.State = nil
+		return nil
+	}
 	l.LastSeq, l.Base = l.State.Seq, len(plain)
 	return nil
 }
