@@ -91,6 +91,8 @@ func (r TokenRequest) check(who Who) error {
 	switch {
 	case strings.TrimSpace(r.Name) == "":
 		problem = "give the token a name that says what it is for"
+	case len(r.Name) > longestText:
+		problem = fmt.Sprintf("the name of a token is at most %d bytes", longestText)
 	case len(r.Scopes) == 0:
 		problem = "give at least one scope of " + strings.Join(scopes, ", ")
 	case r.ExpiresAt != nil && !r.ExpiresAt.After(time.Now()):
