@@ -28,7 +28,7 @@ func apply(wf *flow.Workflow, st *State, ev *Event) error {
 		return illegal(*ev, "the next event is %d", st.Seq+1)
 	}
 	if ev.Aside && st.Seq > 0 {
-		st.Seq = ev.Seq
+		st.Seq, st.Updated = ev.Seq, max(st.Updated, millis(ev.At))
 		return nil
 	}
 	if !fits(ev) {
