@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -287,6 +288,38 @@ func TestPublishNumbersContents(t *testing.T) {
 	}
 	_, err = w.Version(ctx, w.ann, "pay", 9)
 	wantRefusal(t, err, "not_found")
+}
+
+// Comments, tests and places are not content: they are published with the version that has the content, and what it
+// said before is kept.
+func TestWhatIsWrittenBesideTheContentIsPublishedWithIt(t *testing.T) {
+	w := newCatalogWorld(t)
+	ctx := t.Context()
+	w.save("pay", definition("pay", 1))
+	first, _ := w.publish("pay")
+	commented := append([]byte("# why we pay\n"), definition("pay", 1)...)
+	w.save("pay", commented)
+	again, created, err := w.Publish(ctx, w.ann, "pay", "")
+	if err != nil || created || again.Version != 1 || again.ContentHash != first.ContentHash || again.Text != string(commented) {
+		t.Fatalf("published %v %+v, %v", created, again, err)
+	}
+	if stored, err := w.Version(ctx, w.ann, "pay", 1); err != nil || stored.Text != string(commented) || !stored.At.Equal(first.At) {
+		t.Errorf("version 1 is %+v, %v", stored, err)
+	}
+	var kept []byte
+	if err := w.db.QueryRow(ctx, `select text from version_texts where workflow = 'pay' and version = 1`).Scan(&kept); err != nil || !bytes.Equal(kept, definition("pay", 1)) {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+	for _, change := range []string{"content_hash = 'x'", "published_by = 'eve'", "version = 7"} {
+		if _, err := w.db.Exec(ctx, "update versions set "+change); err == nil {
+			t.Errorf("a version let itself be changed: %s", change)
+		}
+	}
+	w.publish("pay")
+	var lines int
+	if err := w.db.QueryRow(ctx, `select count(*) from audit where action = 'workflow.published'`).Scan(&lines); err != nil || lines != 2 {
+		t.Errorf("%d lines of the audit, %v; one for each text", lines, err)
+	}
 }
 
 func TestPublishersAtOnceMakeOneVersion(t *testing.T) {

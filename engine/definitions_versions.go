@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 )
 
 // Publish makes the draft the version that new executions start on. Content that was published before
-// answers its version and makes that one current again.
+// answers its version, with the draft's text, and makes that one current again.
 func (c *catalog) Publish(ctx context.Context, who Who, name, message string) (Version, bool, error) {
 	var version queries.Version
 	var created bool
@@ -73,7 +74,7 @@ func (c *catalog) publishDraft(ctx context.Context, q *queries.Queries, who Who,
 		return version, false, err
 	}
 	known, err := q.VersionByContent(ctx, who.Team, name, definition.ContentHash)
-	current := err == nil && workflow.PublishedVersion != nil && *workflow.PublishedVersion == known.Version
+	current := err == nil && sameVersion(&known.Version, workflow.PublishedVersion) && bytes.Equal(known.Text, draft.Text)
 	if policy.Approvals() > 0 && !current {
 		return version, false, Refuse("review_required", fmt.Sprintf("the policy of the team asks for a review with %s: propose the draft of %s, and publish the proposal when it is approved",
 			count(policy.Approvals(), "approval"), name))
@@ -95,15 +96,18 @@ func release(ctx context.Context, q *queries.Queries, who Who, policy Policy, wo
 	if problems := policy.problems(p.definition); len(problems) > 0 {
 		return version, false, notPublishable(workflow.Name, problems)
 	}
-	version, created, err = versionFor(ctx, q, who, workflow, p)
+	version, novelty, err := versionFor(ctx, q, who, workflow, p)
 	if err != nil {
 		return version, false, err
 	}
 	if err := q.ForgetEditors(ctx, who.Team, workflow.Name, version.Text); err != nil {
 		return version, false, fmt.Errorf("begin the draft of %s anew: %w", workflow.Name, err)
 	}
-	if workflow.PublishedVersion != nil && *workflow.PublishedVersion == version.Version {
-		return version, false, nil
+	if sameVersion(&version.Version, workflow.PublishedVersion) {
+		if novelty == nothingNew {
+			return version, false, nil
+		}
+		return version, false, p.record(ctx, q, who, workflow, version, novelty)
 	}
 	if err := q.SetPublished(ctx, &version.Version, cleanText(who.User), who.Team, workflow.Name); err != nil {
 		return version, false, fmt.Errorf("publish %s: %w", workflow.Name, err)
@@ -114,13 +118,27 @@ func release(ctx context.Context, q *queries.Queries, who Who, policy Policy, wo
 	if err := publishTriggers(ctx, q, who, p.definition, version.Version, p.at); err != nil {
 		return version, false, err
 	}
-	detail := map[string]any{"version": version.Version, "contentHash": version.ContentHash, "message": p.message}
+	return version, novelty == newContent, p.record(ctx, q, who, workflow, version, novelty)
+}
+
+// record leaves the line of the audit.
+func (p publication) record(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, version queries.Version, n novelty) error {
+	detail := map[string]any{"version": version.Version, "contentHash": version.ContentHash, "message": p.message, "new": n}
 	if p.proposal > 0 {
 		detail["proposal"] = p.proposal
 	}
-	return version, created, record(ctx, q, who, act{action: "workflow.published", target: workflow.Name, detail: detail,
+	return record(ctx, q, who, act{action: "workflow.published", target: workflow.Name, detail: detail,
 		before: publishedState(workflow.PublishedVersion), after: publishedState(&version.Version)})
 }
+
+// novelty is what a publication has that there was not before.
+type novelty string
+
+const (
+	newContent novelty = "content" // a version of its own
+	newText    novelty = "text"    // comments, tests or places of a version that was there
+	nothingNew novelty = "nothing"
+)
 
 // publishedState is what the audit compares of a workflow.
 func publishedState(version *int32) map[string]any {
@@ -152,22 +170,29 @@ func count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// versionFor finds the version with the definition's content, or makes the next one.
-func versionFor(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, p publication) (queries.Version, bool, error) {
+// versionFor finds the version with the definition's content and gives it the text, or makes the next one.
+func versionFor(ctx context.Context, q *queries.Queries, who Who, workflow queries.Workflow, p publication) (queries.Version, novelty, error) {
 	known, err := q.VersionByContent(ctx, who.Team, workflow.Name, p.definition.ContentHash)
+	if err == nil && bytes.Equal(known.Text, p.text) {
+		return known, nothingNew, nil
+	}
 	if err == nil {
-		return known, false, nil
+		known, err = q.RewriteVersion(ctx, p.text, who.Team, workflow.Name, known.Version)
+		if err != nil {
+			return known, nothingNew, fmt.Errorf("store the text of version %d of %s: %w", known.Version, workflow.Name, err)
+		}
+		return known, newText, nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return known, false, fmt.Errorf("look for the content of %s: %w", workflow.Name, err)
+		return known, nothingNew, fmt.Errorf("look for the content of %s: %w", workflow.Name, err)
 	}
 	made, err := q.InsertVersion(ctx, queries.InsertVersionParams{
 		TeamID: who.Team, Workflow: workflow.Name, Version: workflow.LastVersion + 1, ContentHash: p.definition.ContentHash,
 		Text: p.text, Label: cleanText(p.definition.Version), Message: cleanText(p.message), PublishedBy: cleanText(who.User)})
 	if err != nil {
-		return made, false, fmt.Errorf("store version %d of %s: %w", workflow.LastVersion+1, workflow.Name, err)
+		return made, nothingNew, fmt.Errorf("store version %d of %s: %w", workflow.LastVersion+1, workflow.Name, err)
 	}
-	return made, true, nil
+	return made, newContent, nil
 }
 
 // Unpublish stops triggers and new starts; what runs goes on.

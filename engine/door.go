@@ -189,7 +189,7 @@ type Draft struct {
 	At       time.Time      `json:"updatedAt"`
 }
 
-// Version is an immutable published definition.
+// Version is a published definition. Its content never changes; what is written beside it may.
 type Version struct {
 	Workflow    string    `json:"workflow"`
 	Version     int       `json:"version"`

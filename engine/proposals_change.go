@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,7 @@ func (c *catalog) Propose(ctx context.Context, who Who, workflow string, request
 	}
 	var made queries.Proposal
 	err := c.withDraft(ctx, who, workflow, func(q *queries.Queries, row queries.Workflow, draft queries.Draft, definition *flow.Workflow) (err error) {
-		if err := differs(ctx, q, who, row, definition); err != nil {
+		if err := differs(ctx, q, who, row, draft, definition); err != nil {
 			return err
 		}
 		made, err = q.InsertProposal(ctx, queries.InsertProposalParams{TeamID: who.Team, Workflow: workflow, Title: request.Title,
@@ -82,11 +83,11 @@ func (c *catalog) withDraft(ctx context.Context, who Who, name string, act func(
 	}
 }
 
-// differs refuses content that is what is published already.
-func differs(ctx context.Context, q *queries.Queries, who Who, row queries.Workflow, definition *flow.Workflow) error {
+// differs refuses a text that is what is published already.
+func differs(ctx context.Context, q *queries.Queries, who Who, row queries.Workflow, draft queries.Draft, definition *flow.Workflow) error {
 	known, err := q.VersionByContent(ctx, who.Team, row.Name, definition.ContentHash)
-	if err == nil && sameVersion(&known.Version, row.PublishedVersion) {
-		return Refuse("conflict", fmt.Sprintf("the content is what is published as version %d already: there is nothing to review", known.Version))
+	if err == nil && sameVersion(&known.Version, row.PublishedVersion) && bytes.Equal(known.Text, draft.Text) {
+		return Refuse("conflict", fmt.Sprintf("the draft is what is published as version %d already: there is nothing to review", known.Version))
 	}
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("look for the content of %s: %w", row.Name, err)
@@ -138,7 +139,7 @@ func (c *catalog) Revise(ctx context.Context, who Who, id ProposalID) (Proposal,
 		if row, err = lockOpen(ctx, q, who, id); err != nil {
 			return err
 		}
-		if err := differs(ctx, q, who, workflow, definition); err != nil {
+		if err := differs(ctx, q, who, workflow, draft, definition); err != nil {
 			return err
 		}
 		next := row

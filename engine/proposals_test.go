@@ -256,6 +256,26 @@ func TestAProposalIsPublishedOnce(t *testing.T) {
 	}
 }
 
+// What is written beside the content is read before it goes live, as the content is.
+func TestCommentsAndTestsAreReviewedToo(t *testing.T) {
+	w, p, id := reviewed(t)
+	ctx := t.Context()
+	w.must(w.verdict(p.ben, id, "approve"))
+	two, _, err := w.PublishProposal(ctx, p.ann, id, "")
+	w.must(err)
+	w.draftBy(p.ann, "pay", strings.ReplaceAll(payTwo, "timeout: 5s, ", "")+"\n# a word to the reader\n")
+	_, _, err = w.Publish(ctx, p.ann, "pay", "")
+	wantCode(t, err, "review_required")
+	made, err := w.Propose(ctx, p.ann, "pay", engine.ProposalRequest{Title: "Words"})
+	w.must(err)
+	words := engine.ProposalID{Workflow: "pay", Number: made.Number}
+	w.must(w.verdict(p.ben, words, "approve"))
+	again, created, err := w.PublishProposal(ctx, p.ann, words, "")
+	if err != nil || created || again.Version != two.Version || !strings.Contains(again.Text, "a word to the reader") {
+		t.Errorf("published %v %+v, %v", created, again, err)
+	}
+}
+
 func TestProposalsRefuseWhatMakesNoSense(t *testing.T) {
 	w, p, id := reviewed(t)
 	ctx := t.Context()

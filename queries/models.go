@@ -501,6 +501,14 @@ type Version struct {
 	PublishedAt time.Time
 }
 
+type VersionText struct {
+	TeamID     uuid.UUID
+	Workflow   string
+	Version    int32
+	Text       []byte
+	ReplacedAt time.Time
+}
+
 type Webhook struct {
 	TeamID   uuid.UUID
 	Path     string

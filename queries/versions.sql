@@ -9,6 +9,11 @@ select * from versions where team_id = @team_id and workflow = @workflow and ver
 -- name: VersionByContent :one
 select * from versions where team_id = @team_id and workflow = @workflow and content_hash = @content_hash;
 
+-- name: RewriteVersion :one
+-- The content stays: only what is written beside it changes.
+update versions set text = @text where team_id = @team_id and workflow = @workflow and version = @version
+returning *;
+
 -- name: ListVersions :many
 -- Newest first; before is the last number of the page before, 0 at the start.
 select * from versions

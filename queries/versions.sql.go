@@ -97,6 +97,34 @@ func (q *Queries) ListVersions(ctx context.Context, teamID uuid.UUID, workflow s
 	return items, nil
 }
 
+const rewriteVersion = `-- name: RewriteVersion :one
+update versions set text = $1 where team_id = $2 and workflow = $3 and version = $4
+returning team_id, workflow, version, content_hash, text, label, message, published_by, published_at
+`
+
+// The content stays: only what is written beside it changes.
+func (q *Queries) RewriteVersion(ctx context.Context, text []byte, teamID uuid.UUID, workflow string, version int32) (Version, error) {
+	row := q.db.QueryRow(ctx, rewriteVersion,
+		text,
+		teamID,
+		workflow,
+		version,
+	)
+	var i Version
+	err := row.Scan(
+		&i.TeamID,
+		&i.Workflow,
+		&i.Version,
+		&i.ContentHash,
+		&i.Text,
+		&i.Label,
+		&i.Message,
+		&i.PublishedBy,
+		&i.PublishedAt,
+	)
+	return i, err
+}
+
 const versionByContent = `-- name: VersionByContent :one
 select team_id, workflow, version, content_hash, text, label, message, published_by, published_at from versions where team_id = $1 and workflow = $2 and content_hash = $3
 `

@@ -128,7 +128,7 @@ func singleBody(a *flow.Activity) *flow.Activity {
 	return a.ForEach.Activity
 }
 
-// Library finds versions and keeps them compiled. A version is immutable, so an entry is never stale.
+// Library finds versions and keeps them compiled. The content of a version is immutable, so an entry is never stale.
 type Library struct {
 	q *queries.Queries
 
