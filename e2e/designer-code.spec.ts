@@ -21,6 +21,50 @@ test("a script that cannot run is found while it is written, with its place", as
   await expect(page.getByText(/14/).first()).toBeVisible();
 });
 
+test("code has an editor in the form: coloured, marked where it is wrong, one undo, and Tab leaves it", async ({ page }) => {
+  const name = await openText(page, workflow(`
+- id: count
+  type: script
+  inputs:
+    language: javascript
+    source: |
+      // sums up
+      return 1
+- id: load
+  type: sql
+  needs: [count]
+  inputs: {connection: shop, query: "select 1"}
+`));
+  const designer = new DesignerPage(page);
+  const before = await draftOf(page, name);
+  await designer.card("count").click();
+  await page.locator('.ds-field[data-path="inputs.source"] textarea').click();
+  const editor = page.locator('.ds-field[data-path="inputs.source"] .ds-code-field .cm-content');
+  await expect(editor).toBeFocused();
+  await expect(editor).toHaveAttribute("aria-label", /Source|Script/i);
+  await expect(editor.locator(".cm-line span").first()).toHaveText(/sums up/);
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("let b = = 2");
+  await expect(page.locator('.ds-field[data-path="inputs.source"] .cm-lintRange-error')).toHaveText("=");
+  await expect(page.locator('.ds-field[data-path="inputs.source"] .ds-problem')).toContainText("Unexpected token =");
+  await page.screenshot({ path: "shots/designer-code-field.png" });
+  await designer.saved();
+  expect(await draftOf(page, name)).toContain("      return 1\n          let b = = 2");
+  await page.keyboard.press("Control+z");
+  await expect(page.locator('.ds-field[data-path="inputs.source"] .cm-content')).toBeFocused();
+  await designer.saved();
+  expect(await draftOf(page, name)).toBe(before);
+  await page.keyboard.press("Tab");
+  await expect(page.locator('.ds-field[data-path="inputs.source"] .cm-content')).not.toBeFocused();
+  await page.keyboard.press("Shift+Tab");
+  await expect(page.locator('.ds-field[data-path="inputs.source"] .cm-content')).toBeFocused();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.screenshot({ path: "shots/designer-code-field-dark.png" });
+  await designer.card("load").click();
+  await page.locator('.ds-field[data-path="inputs.query"] textarea').click();
+  await expect(page.locator('.ds-field[data-path="inputs.query"] .cm-line span').first()).toHaveText("select");
+});
+
 function shop(calls: string[]): Promise<Server> {
   const server = createServer((request, answer) => {
     calls.push(`${request.method} ${request.url}`);

@@ -1,7 +1,7 @@
 // Every command with its words and its key. The keys, the command palette, the
 // toolbar's tooltips and the key sheet are all made from this one table.
 
-import { arrange, type Arrangement } from './arrange';
+import type { Arrangement } from './arrange';
 import { move, remove, tidy, toggleClosed } from './commands';
 import type { Designer } from './designer';
 import { shown } from './key-words';
@@ -36,16 +36,6 @@ function pan(dx: number, dy: number): (d: Designer) => void {
   return (d) => d.view.viewport.panBy(dx * stride, dy * stride);
 }
 
-/** The browser may keep the clipboard to itself; the key always works. */
-async function pasteFromClipboard(d: Designer): Promise<void> {
-  try {
-    await d.paste(await navigator.clipboard.readText());
-    d.followFocus();
-  } catch {
-    d.session.refuse(`The browser does not let the clipboard be read from here: press ${shown('Ctrl+V')} on the canvas`);
-  }
-}
-
 function nudge(dx: number, dy: number): (d: Designer) => void {
   return onNode((d, node) => {
     const keys = d.session.selection.length > 0 ? d.session.selection : [node.key];
@@ -59,15 +49,7 @@ function nudge(dx: number, dy: number): (d: Designer) => void {
 }
 
 function line(how: Arrangement): (d: Designer) => void {
-  return (d) => {
-    const boxes = new Map(d.session.selection.map((key) => [key, d.view.layout.boxes.get(key)!]));
-    const places = arrange(boxes, how);
-    if (places.size === 0) return void d.session.refuse(`Choose ${how === 'across' || how === 'down' ? 'three' : 'two'} activities or more first`);
-    d.session.run(move(new Map([...places].map(([key, [x, y]]) => {
-      const origin = d.view.originOf(key);
-      return [key, [x - origin.x, y - origin.y] as const];
-    }))));
-  };
+  return (d) => void d.seldom((s) => s.lineUp(d, how));
 }
 
 export const actions: readonly Action[] = [
@@ -109,7 +91,7 @@ export const actions: readonly Action[] = [
   { id: 'find', title: 'Find an activity or a note', keys: ['/'], where: 'canvas', run: (d) => d.authoring.find() },
   { id: 'fit', title: 'Fit the whole graph', keys: ['1'], where: 'canvas', run: (d) => d.view.fit() },
   { id: 'fit-selection', title: 'Fit what is selected', keys: ['2'], where: 'canvas', ofActivity: true, run: (d) => d.view.fitTo(d.session.selection) },
-  { id: 'trace', title: 'Light the whole path of this activity, or no longer', keys: ['H'], where: 'canvas', ofActivity: true, run: (d) => d.tracePath() },
+  { id: 'trace', title: 'Light the whole path, or no longer', keys: ['H'], where: 'canvas', ofActivity: true, run: (d) => void d.seldom((s) => s.tracePath(d)) },
   { id: 'pan-left', title: 'Look further left', keys: ['Ctrl+ArrowLeft'], where: 'canvas', run: pan(1, 0) },
   { id: 'pan-right', title: 'Look further right', keys: ['Ctrl+ArrowRight'], where: 'canvas', run: pan(-1, 0) },
   { id: 'pan-up', title: 'Look further up', keys: ['Ctrl+ArrowUp'], where: 'canvas', run: pan(0, 1) },
@@ -123,12 +105,12 @@ export const actions: readonly Action[] = [
   { id: 'problems', title: 'Show or hide the problems', keys: ['P'], where: 'canvas', run: (d) => d.toggleProblems() },
   { id: 'plan', title: 'Try out: plan the path with pinned data', keys: ['R'], where: 'canvas', run: (d) => void d.tryOut() },
   { id: 'plan-to', title: 'Try out up to this activity', keys: ['Shift+R'], where: 'canvas', ofActivity: true, run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key))) },
-  { id: 'run-to', title: 'Run up to this activity, for real where you say so', where: 'anywhere', ofActivity: true, edits: true, run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key, true))) },
+  { id: 'run-to', title: 'Run up to this activity for real', where: 'anywhere', ofActivity: true, edits: true, run: onNode((d, node) => (d.session.select([node.key]), void d.tryOut(node.key, true))) },
   { id: 'canvas', title: 'Go to the canvas', keys: ['Ctrl+Shift+G'], where: 'anywhere', run: (d) => d.view.focus() },
   { id: 'save', title: 'Save now', keys: ['Ctrl+S'], where: 'anywhere', edits: true, run: (d) => void d.save.flush() },
   { id: 'copy-all', title: 'Copy the selection as YAML', keys: ['Ctrl+C'], where: 'canvas', ofActivity: true, run: onNode((d) => d.copySelection(false)) },
   { id: 'cut', title: 'Cut the selection as YAML', keys: ['Ctrl+X'], where: 'canvas', ofActivity: true, edits: true, run: onNode((d) => d.copySelection(true)) },
-  { id: 'paste', title: 'Paste activities from YAML', keys: ['Ctrl+V'], where: 'canvas', edits: true, run: (d) => void pasteFromClipboard(d) },
+  { id: 'paste', title: 'Paste activities from YAML', keys: ['Ctrl+V'], where: 'canvas', edits: true, run: (d) => void d.seldom((s) => s.pasteFromClipboard(d)) },
   { id: 'download', title: 'Download as a YAML file', where: 'anywhere', run: (d) => void d.seldom((s) => s.download(d.session.text, d.name)) },
   { id: 'from-file', title: 'Add activities from a YAML file', where: 'anywhere', edits: true, run: (d) => void d.seldom((s) => s.addFromFile(d)) },
   { id: 'commands', title: 'All commands', keys: ['Ctrl+K'], where: 'anywhere', run: (d) => d.openCommands() },
@@ -148,17 +130,6 @@ export function wordsOf(id: string): { title: string; hint: string } {
 
 /** Keys that the browser turns into clipboard events; those are listened to instead. */
 const clipboardKeys: ReadonlySet<string> = new Set(['Ctrl+C', 'Ctrl+X', 'Ctrl+V']);
-
-/** Keys of the canvas itself, for the sheet. */
-export const walkKeys: readonly (readonly [string, string])[] = [
-  ['← →', 'Walk along the edges'],
-  ['↑ ↓', 'Walk to the neighbours'],
-  ['Shift + arrow', 'Select along the way'],
-  ['Home, End', 'First and last activity'],
-  ['Tab, Enter, Alt + arrow, Delete', 'On a note: reach, write, move, delete it'],
-  ['Shift + drag', 'Select with a frame'],
-  ['Drag from a port', 'Connect, or drop to choose what to add'],
-];
 
 function deleteChosen(d: Designer): void {
   const edge = d.view.edgeSelection;

@@ -5,17 +5,19 @@
 
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap } from '@codemirror/commands';
-import { bracketMatching, HighlightStyle, indentService, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import { indentService, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
 import { yaml } from '@codemirror/legacy-modes/mode/yaml';
-import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { Annotation, EditorState, Prec, StateEffect, StateField, type Text, type TransactionSpec } from '@codemirror/state';
 import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type DecorationSet, type ViewUpdate } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
 import { el } from '../graph/dom';
+import { colours, theme } from './code-looks';
 import { complete, indentAfter } from './complete';
 import { changeBetween, type Edit } from './edit';
 import type { Problem } from './problems';
 import type { Session } from './session';
+
+export { dress } from './code-field';
 
 /** Marks changes that come from the session and must not go back to it. */
 const fromSession = Annotation.define<boolean>();
@@ -118,8 +120,8 @@ export class CodePane {
   private extensions() {
     const { session } = this;
     return [
-      lineNumbers(), drawSelection(), highlightActiveLine(), bracketMatching(),
-      StreamLanguage.define(yaml), indentService.of((context, at) => indentAfter(context.lineAt(at, -1).text)), syntaxHighlighting(colours), lintGutter(), marked, boxed,
+      lineNumbers(), drawSelection(), highlightActiveLine(),
+      StreamLanguage.define(yaml), indentService.of((context, at) => indentAfter(context.lineAt(at, -1).text)), syntaxHighlighting(colours), marked, boxed,
       EditorView.domEventHandlers({ focus: () => this.helpTyping() }),
       Prec.highest(keymap.of([
         { key: 'Mod-z', run: () => (session.undo(), true) },
@@ -223,32 +225,3 @@ function editsOf(update: ViewUpdate): Edit[] {
 function trimmedEnd(text: string, range: readonly [number, number]): number {
   return range[0] + text.slice(range[0], range[1]).trimEnd().length;
 }
-
-const colours = HighlightStyle.define([
-  { tag: tags.atom, color: 'var(--accent)' }, // keys
-  { tag: tags.comment, color: 'var(--ink-3)', fontStyle: 'italic' },
-  { tag: tags.string, color: 'var(--state-completed)' },
-  { tag: [tags.number, tags.keyword], color: 'var(--state-retrying)' },
-  { tag: [tags.variableName, tags.definition(tags.variableName)], color: 'var(--state-waiting)' },
-  { tag: tags.meta, color: 'var(--ink-3)' },
-]);
-
-const theme = EditorView.theme({
-  '&': { height: '100%', fontSize: '12.5px', color: 'var(--ink)', backgroundColor: 'var(--paper)' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', fontVariantLigatures: 'none', lineHeight: '1.6', overflow: 'auto' },
-  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
-  '.cm-content': { caretColor: 'var(--ink)', padding: '8px 0' },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '.cm-gutters': { backgroundColor: 'var(--paper)', color: 'var(--ink-3)', border: 'none' },
-  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--sunken)' },
-  '.cm-chosen': { backgroundColor: 'var(--accent-soft)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'color-mix(in srgb, var(--accent) 28%, transparent)' },
-  '.cm-unreadable': { outline: '1.5px solid var(--state-failed)', borderRadius: '3px', backgroundColor: 'color-mix(in srgb, var(--state-failed) 14%, transparent)' },
-  '.cm-tooltip, .cm-panels': { backgroundColor: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)', borderRadius: '6px' },
-  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent-fill)', color: 'var(--on-accent)' },
-  '.cm-diagnostic': { fontFamily: 'var(--font)', whiteSpace: 'pre-wrap', maxWidth: '60ch' },
-  '.cm-diagnostic-error': { borderLeftColor: 'var(--state-failed)' },
-  '.cm-diagnostic-warning': { borderLeftColor: 'var(--state-person)' },
-  '.cm-diagnosticAction': { backgroundColor: 'var(--accent-fill)', color: 'var(--on-accent)' },
-  '.cm-panel input, .cm-panel button': { font: 'inherit' },
-});

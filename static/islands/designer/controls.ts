@@ -10,12 +10,22 @@ import { schemaControl } from './schema-control';
 import { suggest, type Completer } from './suggest';
 import { blockOf, expressionOf, lineOf, namesOf, valueOf, valueOfBlock } from './values';
 import type { Path } from '../graph/model';
+import type { Problem } from './problems';
+import type { Session } from './session';
 
 /** Emits a new value; undefined = not set. Nothing is emitted while the text is not a value. */
 export type Emit = (value: unknown) => void;
 
+/** A value's place in the document, and what is wrong anywhere. */
+export interface About {
+  session: Session;
+  path: Path;
+  problems: readonly Problem[];
+}
+
 export interface Tools {
   readonly: boolean;
+  about(path: Path): About;
   language: Language;
   /** Completion for bare expressions and for templates. */
   expressions: Completer;
@@ -117,6 +127,8 @@ function sourceControl(field: Field, value: unknown, emit: Emit, tools: Tools, i
   input.rows = Math.max(6, input.rows);
   input.spellcheck = false;
   input.wrap = 'off';
+  const language = field.path.at(-1) === 'query' ? 'sql' : String(tools.get([...field.path.slice(0, -1), 'language']));
+  input.addEventListener('focus', () => void import('./code').then(({ dress }) => dress(input, language, () => tools.about(field.path))), { once: true });
   return input;
 }
 

@@ -202,17 +202,6 @@ export class Designer {
     void import('./preview').then(({ Preview }) => new Preview(this.session, this.server, this.pins, this.form.element).look(first));
   }
 
-  /** Traces the path of what is selected, or no longer. */
-  tracePath(): void {
-    const active = this.activeNode();
-    const on = this.view.traced === null;
-    if (on && !active) return void this.session.refuse('Choose an activity first');
-    if (on && this.session.selection.length === 0) this.session.select([active!.key]);
-    this.view.trace(on);
-    const others = (this.view.traced?.size ?? 0) - this.session.selection.length;
-    this.session.say(on ? `The path through ${active!.name} is lit: ${others} other ${others === 1 ? 'activity' : 'activities'}` : 'The path is no longer lit');
-  }
-
   openCommands(): void {
     void this.seldom((s) => s.openCommands(this));
   }

@@ -2,6 +2,7 @@
 
 import { el } from '../graph/dom';
 import type { Designer } from './designer';
+import { shown } from './key-words';
 
 const longest = 1 << 20; // bytes: no definition is longer
 
@@ -25,4 +26,14 @@ export async function addFrom(d: Designer, files: FileList | null): Promise<void
   const file = files[0]!;
   if (file.size > longest) return void d.session.refuse(`${file.name} is longer than any workflow`);
   if (await d.paste(await file.text())) d.followFocus();
+}
+
+/** The browser may keep the clipboard to itself; the key always works. */
+export async function pasteFromClipboard(d: Designer): Promise<void> {
+  try {
+    await d.paste(await navigator.clipboard.readText());
+    d.followFocus();
+  } catch {
+    d.session.refuse(`The browser does not let the clipboard be read from here: press ${shown('Ctrl+V')} on the canvas`);
+  }
 }

@@ -95,6 +95,7 @@ export class Form {
       else others.push(words);
     }
     this.showOthers(others);
+    this.element.dispatchEvent(new Event('ds-problems'));
   }
 
   /** Problems that belong to no single field stand at the top. */
@@ -198,6 +199,7 @@ export class Form {
       language,
       expressions: Object.assign((before: string) => complete(before, scope(), false), { in: 'bare' as const }),
       templates: Object.assign((before: string) => complete(before, scope(), true), { in: 'template' as const }),
+      about: (path) => ({ session: this.session, path: [...(node?.path ?? []), ...path], problems: this.problems }),
       get: (path) => valueAt(values(), path),
       set: (path, value) => write(path, value, 'form'),
       reshape: (path, value) => write(path, value, 'command'),

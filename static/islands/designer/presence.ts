@@ -62,8 +62,10 @@ export class Presence {
 
   private show(others: readonly Editor[]): void {
     this.element.hidden = others.length === 0;
-    this.element.replaceChildren(...others.map((e) => el('li', { title: `${e.user} has this draft open${e.activity ? `, at ${e.activity}` : ''}`, 'data-tint': tintOf(e.user) },
-      el('span', { 'aria-hidden': 'true' }, initials(e.user)), el('span', { class: 'ds-hidden' }, `${e.user}${e.activity ? ` at ${e.activity}` : ''}`))));
+    this.element.replaceChildren(...others.map((e) => {
+      const words = e.user + (e.activity ? ` at ${e.activity}` : '');
+      return el('li', { title: words, 'data-tint': tintOf(e.user) }, el('span', { 'aria-hidden': 'true' }, initials(e.user)), el('span', { class: 'ds-hidden' }, words));
+    }));
     this.hooks.moved(guestsOf(others));
   }
 }
@@ -72,16 +74,16 @@ export class Presence {
 export function guestsOf(others: readonly Editor[]): Map<string, Guest[]> {
   const guests = new Map<string, Guest[]>();
   for (const { user, activity } of others) {
-    const here = activity ? (guests.get(activity) ?? []) : null;
-    if (!activity || !here || here.some((g) => g.user === user)) continue;
-    guests.set(activity, [...here, { user, initials: initials(user), tint: tintOf(user) }]);
+    if (!activity) continue;
+    const here = guests.get(activity) ?? [];
+    if (!here.some((g) => g.user === user)) guests.set(activity, [...here, { user, initials: initials(user), tint: tintOf(user) }]);
   }
   return guests;
 }
 
 /** The same person has the same colour everywhere. */
 function tintOf(user: string): number {
-  return [...user].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 9973, 7) % tints;
+  return [...user].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % tints;
 }
 
 function editorsOf(value: unknown): Editor[] {

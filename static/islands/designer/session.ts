@@ -4,9 +4,9 @@
 import { graphFrom, parseText, type ParsedText, type TextError } from '../graph/from-text';
 import type { Drawing } from '../graph/documents';
 import type { Note } from '../graph/notes';
-import { emptyGraph, isRecord, type Graph, type GraphNode, type Positions } from '../graph/model';
+import { emptyGraph, isRecord, type Graph, type GraphNode, type Positions, type Path } from '../graph/model';
 import { run, type Command } from './commands';
-import { CannotEdit } from './draft';
+import { CannotEdit, Draft } from './draft';
 import { applyChange as applied, type Change, type Edit } from './edit';
 import { History } from './history';
 import { reparse } from './reparse';
@@ -94,6 +94,11 @@ export class Session {
     let value: unknown = this.root;
     for (const step of node.path) value = isRecord(value) || Array.isArray(value) ? (value as Record<string | number, unknown>)[step] : undefined;
     return isRecord(value) ? value : {};
+  }
+
+  /** The source of the value at a path; null where there is none that can be read. */
+  rangeOf(path: Path): { from: number; to: number } | null {
+    return this.error ? null : new Draft(this.current, this.parsed).rangeOf(path);
   }
 
   select(keys: readonly string[]): void {

@@ -1,10 +1,21 @@
 // The key sheet and the command palette, both made from the table of actions.
 
 import { el } from '../graph/dom';
-import { actions, keyWords, walkKeys, type Action } from './actions';
+import { actions, keyWords, type Action } from './actions';
 import type { Designer } from './designer';
 import { shown } from './key-words';
 import { openPicker, type Choice } from './picker';
+
+/** Keys of the canvas itself, for the sheet. */
+const walkKeys: readonly (readonly [string, string])[] = [
+  ['← →', 'Walk along the edges'],
+  ['↑ ↓', 'Walk to the neighbours'],
+  ['Shift + arrow', 'Select along the way'],
+  ['Home, End', 'First and last activity'],
+  ['Tab, Enter, Alt + arrow, Delete', 'On a note: reach, write, move, delete it'],
+  ['Shift + drag', 'Select with a frame'],
+  ['Drag from a port', 'Connect, or drop to choose what to add'],
+];
 
 export function openCommands(d: Designer): void {
   openPicker({

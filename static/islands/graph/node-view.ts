@@ -97,7 +97,7 @@ export class NodeView {
     this.drawMark('diff', dress.diff, (diff) => el('span', { class: 'gv-diff' }, diffIcon(diff), diff));
     this.drawMark('badge', dress.badge?.severity, () => el('span', { class: 'gv-badge' }, '!'));
     this.drawMark('guests', dress.guests?.map((g) => g.user).join(), () => el('span', { class: 'gv-guests', title: `${dress.guests!.map((g) => g.user).join(', ')} here` },
-      ...dress.guests!.slice(0, 3).map((g) => el('span', { 'data-tint': g.tint }, g.initials)), dress.guests!.length > 3 ? `+${dress.guests!.length - 3}` : null));
+      ...dress.guests!.map((g) => el('span', { 'data-tint': g.tint }, g.initials))));
     setData(this.element, 'path', dress.onPath === undefined ? undefined : dress.onPath ? 'on' : 'off');
     if (dress.label !== this.label) this.card.setAttribute('aria-label', (this.label = dress.label));
     if (this.card.tabIndex !== (dress.active ? 0 : -1)) this.card.tabIndex = dress.active ? 0 : -1;

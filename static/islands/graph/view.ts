@@ -184,23 +184,18 @@ export class GraphView {
     return this.path;
   }
 
+  /** All before and after what is selected and the loops around it, and what is inside of other loops there. */
   private tracePath(): void {
-    const keys = this.tracing ? this.selected.filter((key) => this.byKey.has(key)) : [];
-    if (keys.length === 0) return void (this.path = null);
-    const path = new Set(keys.flatMap((key) => this.whole(key)));
-    const around = new Set(keys.flatMap((key) => this.parentsOf(key)));
-    for (const { key, parent } of this.graph.nodes) if (parent !== null && path.has(parent) && !around.has(parent)) path.add(key);
-    this.path = path;
-  }
-
-  private parentsOf(key: string): string[] {
-    const parent = this.byKey.get(key)?.parent ?? null;
-    return parent === null ? [] : [parent, ...this.parentsOf(parent)];
-  }
-
-  /** A node with all before and after it; of a loop's body, also with the loop and what is around it. */
-  private whole(key: string): string[] {
-    return [key, ...this.parentsOf(key)].flatMap((each) => [...upstream(this.graph, each), ...downstream(this.graph, each)]);
+    const path = new Set<string>();
+    const around = new Set<string | null>();
+    for (const key of this.tracing ? this.selected : []) {
+      for (let at: string | null = key; at !== null; at = this.byKey.get(at)?.parent ?? null) {
+        for (const each of [...upstream(this.graph, at), ...downstream(this.graph, at)]) path.add(each);
+        around.add(at);
+      }
+    }
+    for (const { key, parent } of this.graph.nodes) if (path.has(parent!) && !around.has(parent)) path.add(key);
+    this.path = path.size > 0 ? path : null;
   }
 
   get selection(): readonly string[] {
