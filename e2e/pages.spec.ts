@@ -86,7 +86,8 @@ test("a schedule is made by keyboard, after a look at its next times", async ({ 
   await page.getByRole("button", { name: "Change the schedule" }).click();
   const row = page.getByRole("row", { name: /nightly-feeds.*Mondays to Fridays at 03:45/ });
   await expect(row).toBeVisible();
-  await row.getByRole("button", { name: /^Delete/ }).click();
+  await row.locator("summary", { hasText: "Delete" }).click();
+  await row.getByRole("button", { name: "Delete the schedule" }).click();
   await expect(row).toBeHidden();
 });
 

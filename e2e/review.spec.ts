@@ -162,9 +162,11 @@ test("secrets and connections are set on their pages, and no value comes back", 
   await page.getByRole("button", { name: "Test payments" }).click();
   await expect(page.getByRole("status").filter({ hasText: "payments:" })).toBeVisible();
   await whole(page, "settings-connections");
-  await page.getByRole("button", { name: "Delete payments" }).click();
+  await page.locator("summary", { hasText: "Delete… payments" }).click();
+  await page.getByRole("button", { name: "Delete the connection payments" }).click();
   await page.goto("/settings/secrets");
-  await page.getByRole("button", { name: "Delete PAY_KEY" }).click();
+  await page.locator("summary", { hasText: "Delete… PAY_KEY" }).click();
+  await page.getByRole("button", { name: "Delete the secret PAY_KEY" }).click();
 
   await page.goto("/settings/audit?action=secret");
   await expect(page.getByRole("cell", { name: "secret.deleted" }).first()).toBeVisible();

@@ -286,6 +286,7 @@ func (s *scheduler) DeleteSchedule(ctx context.Context, who Who, id uuid.UUID) e
 		if err := ownedByAPI(t.row); err != nil {
 			return err
 		}
+		t.gone = true
 		return t.q.DeleteSchedule(ctx, id)
 	})
 	return err

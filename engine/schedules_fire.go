@@ -46,6 +46,7 @@ type ticking struct {
 	spec ScheduleSpec
 	plan schedule.Plan
 	now  time.Time
+	gone bool // deleted by what is being done
 
 	running  []uuid.UUID // executions it started that have not ended
 	buffered *time.Time  // the tick that waits for them
@@ -113,13 +114,24 @@ func (s *scheduler) locked(ctx context.Context, who Who, id uuid.UUID, action st
 			return nil, err
 		}
 		after = t.row
-		return t, record(ctx, q, who, act{action: action, target: id.String(), name: row.Workflow, before: shownSchedule(row), after: shownSchedule(after)})
+		done := act{action: action, target: id.String(), name: row.Workflow, before: shownSchedule(row), after: shownSchedule(after)}
+		if t.gone {
+			done.before, done.after = wholeSchedule(row), nil
+		}
+		return t, record(ctx, q, who, done)
 	})
 	s.nudge()
 	return scheduleOf(after), err
 }
 
-// shownSchedule is what the audit compares; the input may be sensitive, so it is none of it.
+// wholeSchedule is what the audit keeps of a schedule that is deleted: enough to make it again, sensitive values masked.
+func wholeSchedule(row queries.Schedule) map[string]any {
+	whole := shownSchedule(row)
+	whole["workflow"], whole["input"] = row.Workflow, shownInput(row)
+	return whole
+}
+
+// shownSchedule is what the audit compares; the input may be long, so it is none of it.
 func shownSchedule(row queries.Schedule) map[string]any {
 	return map[string]any{"spec": json.RawMessage(row.Spec), "paused": row.Paused}
 }

@@ -159,6 +159,19 @@ func (v *Vault) Secrets(ctx context.Context, who Who, page PageRequest) (Page[Se
 		func(last queries.ListSecretsRow) any { return last.Name })
 }
 
+// SecretsInUse lists by secret the workflows whose published version names it. Connections tell themselves.
+func (v *Vault) SecretsInUse(ctx context.Context, who Who) (map[string][]string, error) {
+	rows, err := v.q.SecretsInUse(ctx, who.Team)
+	if err != nil {
+		return nil, fmt.Errorf("find who uses the secrets: %w", err)
+	}
+	workflows := map[string][]string{}
+	for _, row := range rows {
+		workflows[row.Name] = append(workflows[row.Name], row.Workflow)
+	}
+	return workflows, nil
+}
+
 // valuesFor opens secrets for a workflow; names that do not exist are absent, one that the workflow may not
 // use is activity.ErrNotUsable.
 func (v *Vault) valuesFor(ctx context.Context, team uuid.UUID, workflow string, names []string) (map[string]string, error) {

@@ -34,3 +34,12 @@ select team_id, name, key_id, sealed from secrets where key_id <> @key_id order 
 -- Unless somebody has put another value meanwhile, which the current key has sealed.
 update secrets set key_id = @key_id, sealed = @sealed
 where team_id = @team_id and name = @name and sealed = @before;
+
+-- name: SecretsInUse :many
+-- Which published versions of the team name which of its secrets. Names are words, so they stand in a pattern as they are.
+select s.name, w.name as workflow from secrets s
+join workflows w on w.team_id = s.team_id
+join versions v on v.team_id = w.team_id and v.workflow = w.name and v.version = w.published_version
+where s.team_id = @team_id
+    and convert_from(v.text, 'UTF8') ~ ('\ysecrets?["'']?(\s*:\s*|\??\.|\[)\s*["'']?' || s.name || '\y')
+order by s.name, w.name;

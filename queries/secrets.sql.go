@@ -170,6 +170,41 @@ func (q *Queries) SealedSecrets(ctx context.Context, teamID uuid.UUID, names []s
 	return items, nil
 }
 
+const secretsInUse = `-- name: SecretsInUse :many
+select s.name, w.name as workflow from secrets s
+join workflows w on w.team_id = s.team_id
+join versions v on v.team_id = w.team_id and v.workflow = w.name and v.version = w.published_version
+where s.team_id = $1
+    and convert_from(v.text, 'UTF8') ~ ('\ysecrets?["'']?(\s*:\s*|\??\.|\[)\s*["'']?' || s.name || '\y')
+order by s.name, w.name
+`
+
+type SecretsInUseRow struct {
+	Name     string
+	Workflow string
+}
+
+// Which published versions of the team name which of its secrets. Names are words, so they stand in a pattern as they are.
+func (q *Queries) SecretsInUse(ctx context.Context, teamID uuid.UUID) ([]SecretsInUseRow, error) {
+	rows, err := q.db.Query(ctx, secretsInUse, teamID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SecretsInUseRow{}
+	for rows.Next() {
+		var i SecretsInUseRow
+		if err := rows.Scan(&i.Name, &i.Workflow); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const secretsOfOtherKeys = `-- name: SecretsOfOtherKeys :many
 select team_id, name, key_id, sealed from secrets where key_id <> $1 order by team_id, name
 `

@@ -13,6 +13,7 @@ type Vault interface {
 	PutSecret(ctx context.Context, who engine.Who, change engine.SecretChange) error
 	DeleteSecret(ctx context.Context, who engine.Who, name string) error
 	Secrets(ctx context.Context, who engine.Who, page engine.PageRequest) (engine.Page[engine.Secret], error)
+	SecretsInUse(ctx context.Context, who engine.Who) (map[string][]string, error)
 	// Hide encrypts a text for Reveal, which opens it for the same team; "" when there is no key.
 	Hide(who engine.Who, text string) (string, error)
 	Reveal(who engine.Who, hidden string) (string, error)

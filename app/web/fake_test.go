@@ -187,7 +187,10 @@ type fakeVault struct{}
 func (fakeVault) PutSecret(context.Context, engine.Who, engine.SecretChange) error { return nil }
 func (fakeVault) Hide(_ engine.Who, text string) (string, error)                   { return text, nil }
 func (fakeVault) Reveal(_ engine.Who, hidden string) (string, error)               { return hidden, nil }
-func (fakeVault) DeleteSecret(context.Context, engine.Who, string) error           { return nil }
+func (fakeVault) SecretsInUse(context.Context, engine.Who) (map[string][]string, error) {
+	return nil, nil
+}
+func (fakeVault) DeleteSecret(context.Context, engine.Who, string) error { return nil }
 func (fakeVault) Secrets(context.Context, engine.Who, engine.PageRequest) (engine.Page[engine.Secret], error) {
 	return engine.Page[engine.Secret]{}, nil
 }

@@ -28,16 +28,49 @@ func (p *Pages) showSecrets(c *fiber.Ctx, view settingsview.Secrets) error {
 	if err != nil {
 		return err
 	}
+	uses, err := p.usesOfSecrets(c)
+	if err != nil {
+		return err
+	}
 	frame := p.frame(c, "Secrets", "settings", settingsCrumb())
 	for _, secret := range list.Items {
-		row := settingsview.SecretRow{Name: secret.Name, By: secret.UpdatedBy, UsableBy: secret.UsableBy, UpdatedAt: secret.UpdatedAt}
+		row := settingsview.SecretRow{Name: secret.Name, By: secret.UpdatedBy, UsableBy: secret.UsableBy, UsedBy: uses[secret.Name], UpdatedAt: secret.UpdatedAt}
 		if view.Error == "" && secret.Name == view.Typed.Name {
-			view.Typed = row
+			if view.Asks {
+				row.UsableBy = view.Typed.UsableBy
+			}
+			view.Typed, view.Replace = row, row.Name
 		}
 		view.Rows = append(view.Rows, row)
 	}
 	view.Now, view.MayEdit, view.CSRF = now(), May(c, auth.Admin), frame.CSRF
 	return Render(c, settingsview.SecretsPage(frame, view))
+}
+
+// usesOfSecrets says in words who uses each secret: connections and published workflows.
+func (p *Pages) usesOfSecrets(c *fiber.Ctx) (map[string][]string, error) {
+	list, err := p.Connections.Connections(c.UserContext(), ViewOf(c).Who, everyOne)
+	if err != nil {
+		return nil, err
+	}
+	uses := map[string][]string{}
+	for _, connection := range list.Items {
+		for _, secret := range slices.Compact(slices.Sorted(maps.Values(connection.Secrets))) {
+			uses[secret] = append(uses[secret], "the connection "+connection.Name)
+		}
+	}
+	workflows, err := p.Vault.SecretsInUse(c.UserContext(), ViewOf(c).Who)
+	for secret, names := range workflows {
+		for _, name := range names {
+			uses[secret] = append(uses[secret], "the workflow "+name)
+		}
+	}
+	return uses, err
+}
+
+func (p *Pages) hasSecret(c *fiber.Ctx, name string) (bool, error) {
+	list, err := p.Vault.Secrets(c.UserContext(), ViewOf(c).Who, everyOne)
+	return slices.ContainsFunc(list.Items, func(secret engine.Secret) bool { return secret.Name == name }), err
 }
 
 func (p *Pages) saveSecret(c *fiber.Ctx) error {
@@ -46,10 +79,20 @@ func (p *Pages) saveSecret(c *fiber.Ctx) error {
 		return err
 	}
 	change := engine.SecretChange{Name: strings.TrimSpace(form.Get("name")), Value: form.Get("value"), UsableBy: listed(form.Get("usableBy"))}
+	if change.Value != "" && form.Get("replace") != change.Name {
+		exists, err := p.hasSecret(c, change.Name)
+		if err != nil {
+			return err
+		}
+		if exists {
+			c.Status(fiber.StatusConflict)
+			return p.showSecrets(c, settingsview.Secrets{Asks: true, Typed: settingsview.SecretRow{Name: change.Name, UsableBy: change.UsableBy}})
+		}
+	}
 	err = p.Vault.PutSecret(c.UserContext(), ViewOf(c).Who, change)
 	if refusal := pageRefusal(err); refusal != "" {
 		c.Status(fiber.StatusUnprocessableEntity)
-		return p.showSecrets(c, settingsview.Secrets{Error: refusal, Typed: settingsview.SecretRow{Name: change.Name, UsableBy: change.UsableBy}})
+		return p.showSecrets(c, settingsview.Secrets{Error: refusal, Replace: form.Get("replace"), Typed: settingsview.SecretRow{Name: change.Name, UsableBy: change.UsableBy}})
 	}
 	if err != nil {
 		return err
@@ -86,9 +129,16 @@ func (p *Pages) showConnections(c *fiber.Ctx, view settingsview.Connections, typ
 	if err != nil {
 		return err
 	}
+	secrets, err := p.Vault.Secrets(c.UserContext(), who, everyOne)
+	if err != nil {
+		return err
+	}
+	for _, secret := range secrets.Items {
+		view.Form.SecretNames = append(view.Form.SecretNames, secret.Name)
+	}
 	for _, kept := range list.Items {
 		view.Rows = append(view.Rows, settingsview.ConnectionRow{Name: kept.Name, Kind: kept.Kind, By: kept.UpdatedBy, UsableBy: kept.UsableBy, UpdatedAt: kept.UpdatedAt,
-			Settings: fieldLines(kept.Settings), Secrets: fieldLines(kept.Secrets)})
+			Settings: fieldLines(kept.Settings), Secrets: fieldLines(kept.Secrets), Missing: missing(kept.Secrets, view.Form.SecretNames)})
 		if kept.Name != typed.Name {
 			continue
 		}
@@ -97,17 +147,16 @@ func (p *Pages) showConnections(c *fiber.Ctx, view settingsview.Connections, typ
 		}
 		view.Form.Kept = view.Form.Error == ""
 	}
-	secrets, err := p.Vault.Secrets(c.UserContext(), who, everyOne)
-	if err != nil {
-		return err
-	}
-	for _, secret := range secrets.Items {
-		view.Form.SecretNames = append(view.Form.SecretNames, secret.Name)
-	}
 	fillForm(&view.Form, typed)
 	frame := p.frame(c, "Connections", "settings", settingsCrumb())
 	view.Now, view.MayEdit, view.CSRF = now(), May(c, auth.Admin), frame.CSRF
 	return Render(c, settingsview.ConnectionsPage(frame, view))
+}
+
+// missing are the secrets of a connection that the team has no longer.
+func missing(used map[string]string, kept []string) []string {
+	gone := slices.Compact(slices.Sorted(maps.Values(used)))
+	return slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(kept, name) })
 }
 
 // keptWith is a kept connection with the way to authenticate that the form was switched to.

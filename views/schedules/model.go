@@ -3,9 +3,11 @@
 package schedules
 
 import (
+	"cmp"
 	"time"
 
 	"weftline/views/state"
+	"weftline/views/ui"
 )
 
 // View is the page.
@@ -63,6 +65,18 @@ func (r Row) Missing() string {
 		return "Paused"
 	}
 	return "Over"
+}
+
+// rule says when it fires, within a sentence.
+func (r Row) rule() string {
+	words := cmp.Or(r.Words, r.Fires)
+	if r.At != nil {
+		words = "at " + ui.Exact(*r.At)
+	}
+	if r.Zone != "" {
+		words += " (" + r.Zone + ")"
+	}
+	return words
 }
 
 func (r Row) action(what string) string { return "/schedules/" + r.ID + "/" + what }

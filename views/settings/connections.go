@@ -22,6 +22,7 @@ type ConnectionRow struct {
 	Name, Kind, By string
 	Settings       []string // "host: db.test"
 	Secrets        []string // "password: DB_PASSWORD"
+	Missing        []string // secrets that there are no longer
 	UsableBy       []string
 	UpdatedAt      time.Time
 }

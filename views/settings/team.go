@@ -54,6 +54,8 @@ type Secrets struct {
 	MayEdit bool
 	Error   string
 	Typed   SecretRow
+	Replace string // the secret whose value saving may replace: nobody overwrites one by chance
+	Asks    bool   // it was found to exist only when the form was sent
 	CSRF    string
 }
 
@@ -61,7 +63,23 @@ type Secrets struct {
 type SecretRow struct {
 	Name, By  string
 	UsableBy  []string
+	UsedBy    []string // connections and published workflows, in words
 	UpdatedAt time.Time
+}
+
+// use says who would miss a secret.
+func (r SecretRow) use() string {
+	if len(r.UsedBy) == 0 {
+		return "No connection and no published workflow uses it."
+	}
+	return "Used by " + strings.Join(r.UsedBy, ", ") + "."
+}
+
+func (v Secrets) title() string {
+	if v.Replace != "" {
+		return "Change " + v.Replace
+	}
+	return "Set a secret"
 }
 
 // usable says in words who may use something.

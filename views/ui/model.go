@@ -40,6 +40,14 @@ type Crumb struct {
 	Label, URL string
 }
 
+// Asking is what a person must say yes to.
+type Asking struct {
+	URL, CSRF   string
+	Verb, About string // of the button that asks: Delete, and which one for who does not see its row
+	Do          string // of the button that acts
+	Danger      bool   // what it does cannot be undone
+}
+
 // Entry is a link of the rail.
 type Entry struct {
 	Key, Label, URL, Icon string

@@ -11,6 +11,7 @@ import (
 
 	"weftline/engine/flow"
 	"weftline/views/diff"
+	"weftline/views/ui"
 )
 
 // Row is one published version.
@@ -101,6 +102,13 @@ func Same(side string) string {
 		return strings.ToLower(name[:1]) + name[1:]
 	}
 	return "empty"
+}
+
+// restoring makes an old version the draft.
+func (v View) restoring(row Row) ui.Asking {
+	number := strconv.Itoa(row.Number)
+	return ui.Asking{URL: "/workflows/" + v.Name + "/versions/" + number + "/restore", CSRF: v.CSRF,
+		Verb: "Make version " + number + " the draft", Do: "Replace the draft", Danger: true}
 }
 
 // alone: there is no second side to compare the only version with.
