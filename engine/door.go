@@ -305,7 +305,7 @@ type TestRequest struct {
 type StartRequest struct {
 	Workflow       string            `json:"-"`
 	Input          any               `json:"input"`
-	Version        int               `json:"version,omitempty"` // 0 = latest published
+	Version        int               `json:"version,omitempty" least:"1"` // absent, here 0 = latest published
 	CorrelationID  string            `json:"correlationId,omitempty"`
 	Priority       string            `json:"priority,omitempty"`
 	Deadline       *time.Time        `json:"deadline,omitempty"`

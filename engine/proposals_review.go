@@ -20,7 +20,7 @@ import (
 type ReviewRequest struct {
 	Verdict  string `json:"verdict"` // approve, request_changes, comment
 	Body     string `json:"body"`
-	Revision int    `json:"revision,omitempty"`
+	Revision int    `json:"revision,omitempty" least:"1"` // absent = the current one
 }
 
 // Review is a verdict that was given.
@@ -38,7 +38,7 @@ type Review struct {
 // CommentRequest remarks on an activity, on a line of the proposed text, or on the whole.
 type CommentRequest struct {
 	Activity string `json:"activity,omitempty"`
-	Line     int    `json:"line,omitempty"`
+	Line     int    `json:"line,omitempty" least:"1"`
 	Body     string `json:"body"`
 }
 

@@ -16,7 +16,7 @@ import (
 type BackfillRequest struct {
 	From        time.Time `json:"from"`
 	To          time.Time `json:"to"`
-	MaxParallel int       `json:"maxParallel"` // executions at one time; 0 = 1
+	MaxParallel int       `json:"maxParallel" least:"1"` // executions at one time; absent, here 0 = 1
 }
 
 // Backfill answers a request: so many ticks will be started.

@@ -123,7 +123,7 @@ func (a *API) Versions(c *fiber.Ctx) error {
 
 // Version answers one version, or its text when the client asks for YAML.
 func (a *API) Version(c *fiber.Ctx) error {
-	number, err := numberOf(c, "version")
+	number, err := NumberOf(c, "version")
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (a *API) Version(c *fiber.Ctx) error {
 
 // Restore makes a draft of an old version.
 func (a *API) Restore(c *fiber.Ctx) error {
-	number, err := numberOf(c, "version")
+	number, err := NumberOf(c, "version")
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // BatchRequest starts many executions of one workflow, all or none.
 type BatchRequest struct {
 	Workflow string      `json:"workflow"`
-	Version  int         `json:"version"`
+	Version  int         `json:"version,omitempty" least:"1"` // absent = latest published
 	Items    []BatchItem `json:"items"`
 }
 
@@ -109,6 +109,9 @@ func ParseExecutionFilter(text string) (engine.ExecutionFilter, error) {
 	if err := RefuseForeign(&args, ExecutionFilters); err != nil {
 		return engine.ExecutionFilter{}, err
 	}
+	if err := RefuseRepeated(&args); err != nil {
+		return engine.ExecutionFilter{}, err
+	}
 	q := &query{args: &args}
 	filter := executionFilter(q)
 	return filter, q.err
@@ -116,7 +119,7 @@ func ParseExecutionFilter(text string) (engine.ExecutionFilter, error) {
 
 func executionFilter(q *query) engine.ExecutionFilter {
 	return engine.ExecutionFilter{
-		PageRequest: q.page(), Workflow: q.text("workflow"), Status: q.list("status"),
+		PageRequest: q.page(), Workflow: q.text("workflow"), Status: q.listOf("status", execution.Statuses),
 		Version: int(q.number("version", 1, math.MaxInt32, 0)), CorrelationID: q.text("correlationId"), Labels: q.labels(),
 		StartedAfter: q.time("startedAfter"), StartedBefore: q.time("startedBefore"), UpdatedAfter: q.time("updatedAfter"),
 		Sort: q.text("sort"), Query: q.text("q"),

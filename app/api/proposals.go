@@ -1,8 +1,6 @@
 package api
 
 import (
-	"strconv"
-
 	"github.com/gofiber/fiber/v2"
 
 	"weftline/engine"
@@ -15,7 +13,7 @@ type RebaseRequest struct {
 
 // proposalID reads which proposal the address names.
 func proposalID(c *fiber.Ctx) (engine.ProposalID, error) {
-	number, err := numberOf(c, "number")
+	number, err := NumberOf(c, "number")
 	return engine.ProposalID{Workflow: c.Params("name"), Number: number}, err
 }
 
@@ -122,11 +120,11 @@ func (a *API) ResolveComment(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	number, err := strconv.ParseInt(c.Params("comment"), 10, 64)
+	number, err := NumberOf(c, "comment")
 	if err != nil {
-		return engine.Refuse("not_found", "there is no comment "+strconv.Quote(c.Params("comment")))
+		return err
 	}
-	comment, err := a.door.ResolveComment(c.UserContext(), who(c), id, number)
+	comment, err := a.door.ResolveComment(c.UserContext(), who(c), id, int64(number))
 	return ok(c, comment, err)
 }
 

@@ -71,11 +71,12 @@ func idOf(c *fiber.Ctx, name string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// numberOf reads a whole number of at least 1 from the path.
-func numberOf(c *fiber.Ctx, name string) (int, error) {
-	number, err := strconv.Atoi(c.Params(name))
-	if err != nil || number < 1 {
-		return 0, engine.Refuse("not_found", "there is no "+name+" "+strconv.Quote(c.Params(name)))
+// NumberOf reads a whole number of at least 1 from the path, in the one spelling it has: 01 and +1 name nothing.
+func NumberOf(c *fiber.Ctx, name string) (int, error) {
+	text := c.Params(name)
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 || strconv.Itoa(number) != text {
+		return 0, engine.Refuse("not_found", "there is no "+name+" "+strconv.Quote(text))
 	}
 	return number, nil
 }
@@ -106,6 +107,22 @@ func RefuseForeign(args *fasthttp.Args, known []string) (refused error) {
 	return refused
 }
 
+// Repeatable are the parameters that may be given more than once.
+var Repeatable = []string{"label", "status"}
+
+// RefuseRepeated refuses a parameter of one value that is given twice: one of the two would be passed over.
+func RefuseRepeated(args *fasthttp.Args) (refused error) {
+	seen := map[string]bool{}
+	args.VisitAll(func(key, _ []byte) {
+		name := string(key)
+		if seen[name] && refused == nil && !slices.Contains(Repeatable, name) {
+			refused = engine.Refuse("bad_request", "the query parameter "+name+" is given twice, it has one value")
+		}
+		seen[name] = true
+	})
+	return refused
+}
+
 // list answers all values of a parameter that may be repeated or hold commas.
 func (q *query) list(name string) []string {
 	var all []string
@@ -129,6 +146,28 @@ func (q *query) number(name string, least, most, otherwise int64) int64 {
 		q.refuse(name, "a whole number from "+strconv.FormatInt(least, 10)+" to "+strconv.FormatInt(most, 10))
 	}
 	return number
+}
+
+// oneOf refuses what is none of the known values; "" is not given.
+func (q *query) oneOf(name string, known ...string) string {
+	text := q.text(name)
+	q.among(name, text, known)
+	return text
+}
+
+func (q *query) among(name, value string, known []string) {
+	if value != "" && !slices.Contains(known, value) && q.err == nil {
+		q.err = engine.Refuse("bad_request", "the query parameter "+name+" is one of "+strings.Join(known, ", ")+", not "+strconv.Quote(value))
+	}
+}
+
+// listOf is a list of known values.
+func (q *query) listOf(name string, known []string) []string {
+	values := q.list(name)
+	for _, value := range values {
+		q.among(name, value, known)
+	}
+	return values
 }
 
 func (q *query) truth(name string) bool {

@@ -19,7 +19,7 @@ type PreviewRequest struct {
 	Timezone string         `json:"timezone"`
 	DST      engine.DSTRule `json:"dst"`
 	From     *time.Time     `json:"from"`
-	Count    int            `json:"count"` // 0 = 10, at most 1,000
+	Count    int            `json:"count" least:"1"` // absent, here 0 = 10; at most 1,000
 }
 
 // PreviewAnswer lists fires, earliest first.

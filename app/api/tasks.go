@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"weftline/engine"
+	"weftline/engine/human"
 )
 
 // AssignRequest names who is to do a task.
@@ -40,7 +41,7 @@ type BulkTasks struct {
 // Tasks lists the tasks that who asks may see.
 func (a *API) Tasks(c *fiber.Ctx) error {
 	q := queryOf(c)
-	filter := engine.TaskFilter{PageRequest: q.page(), Status: q.text("status"), Execution: q.id("execution"),
+	filter := engine.TaskFilter{PageRequest: q.page(), Status: q.oneOf("status", human.Statuses...), Execution: q.id("execution"),
 		Assignee: q.text("assignee"), Group: q.text("group"), Workflow: q.text("workflow"), Overdue: q.truth("overdue"), Query: q.text("q")}
 	if q.err != nil {
 		return q.err

@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,12 +90,20 @@ func (s *schemas) fields(t reflect.Type, properties object, required *[]string) 
 			s.fields(field.Type, properties, required)
 		case name == "-" || !field.IsExported():
 		case name != "":
-			properties[name] = s.of(field.Type)
+			properties[name] = withLeast(s.of(field.Type), field.Tag.Get("least"))
 			if !strings.Contains(options, "omitempty") && !strings.HasSuffix(t.Name(), "Request") {
 				*required = append(*required, name)
 			}
 		}
 	}
+}
+
+// withLeast adds what the tag least says of a number.
+func withLeast(schema object, tag string) object {
+	if least, err := strconv.Atoi(tag); err == nil {
+		schema["minimum"] = least
+	}
+	return schema
 }
 
 // nameOf: Page[weftline/engine.Workflow] is called WorkflowPage.

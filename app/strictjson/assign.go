@@ -91,8 +91,21 @@ func assignStruct(value any, into reflect.Value, pointer string) error {
 		if err := assign(object[key], into.Field(index), inside); err != nil {
 			return err
 		}
+		if err := checkLeast(object[key], into.Type().Field(index).Tag.Get("least"), inside); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// checkLeast refuses a whole number below what its field's tag says: least:"1" where 0 stands for "not given".
+func checkLeast(value any, tag, pointer string) error {
+	number, given := value.(int64)
+	least, err := strconv.ParseInt(tag, 10, 64)
+	if !given || err != nil || number >= least {
+		return nil
+	}
+	return &Error{Pointer: pointer, Message: fmt.Sprintf("a whole number of at least %d is expected, got %d", least, number)}
 }
 
 func unknownField(key string, known []string) string {

@@ -48,7 +48,7 @@ func (s *Server) guard(route Route) fiber.Handler {
 	}
 }
 
-// refuseForeign refuses query parameters that an address of the API does not know, before anything happens:
+// refuseForeign refuses query parameters that an address of the API does not know or has twice, before anything happens:
 // ?dryRun=true must not start something. limit and cursor are good for every list, also for one that is never cut.
 func refuseForeign(c *fiber.Ctx, route Route) error {
 	if route.Kind != API || route.Needs == auth.Public {
@@ -58,7 +58,10 @@ func refuseForeign(c *fiber.Ctx, route Route) error {
 	if route.Method == fiber.MethodGet {
 		known = slices.Concat(known, paging)
 	}
-	return api.RefuseForeign(c.Context().QueryArgs(), known)
+	if err := api.RefuseForeign(c.Context().QueryArgs(), known); err != nil {
+		return err
+	}
+	return api.RefuseRepeated(c.Context().QueryArgs())
 }
 
 // handle asks again for what only reads when the database broke off, so that its restart or fail-over is a delay

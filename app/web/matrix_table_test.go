@@ -137,7 +137,7 @@ GET    /workflows/:name/tests                                       read    404
 POST   /workflows/:name/tests                                       read    404
 GET    /workflows/:name/run                                         read    404
 POST   /workflows/:name/run                                         run     404
-POST   /workflows/:name/try-form                                    read    422
+POST   /workflows/:name/try-form                                    read    404
 GET    /reviews                                                     read    200
 GET    /workflows/:name/proposals/:number                           read    404
 POST   /workflows/:name/proposals/:number/say                       review  404

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"weftline/app/api"
 	"weftline/app/auth"
 	"weftline/engine"
 	"weftline/engine/flow"
@@ -45,9 +46,9 @@ func proposalRow(proposal engine.Proposal, who engine.Who) proposals.Row {
 }
 
 func proposalID(c *fiber.Ctx) (engine.ProposalID, error) {
-	number, err := strconv.Atoi(c.Params("number"))
-	if err != nil || number < 1 {
-		return engine.ProposalID{}, engine.Refuse("not_found", "there is no proposal "+c.Params("number"))
+	number, err := api.NumberOf(c, "number")
+	if err != nil {
+		return engine.ProposalID{}, err
 	}
 	return engine.ProposalID{Workflow: c.Params("name"), Number: number}, nil
 }
@@ -254,12 +255,12 @@ func (p *Pages) rebaseProposal(c *fiber.Ctx) error {
 }
 
 func (p *Pages) resolveComment(c *fiber.Ctx) error {
-	comment, err := strconv.ParseInt(c.Params("comment"), 10, 64)
+	comment, err := api.NumberOf(c, "comment")
 	if err != nil {
-		return engine.Refuse("not_found", "there is no comment "+c.Params("comment"))
+		return err
 	}
 	return p.onProposal(c, proposals.Typed{}, func(ctx context.Context, who engine.Who, id engine.ProposalID) error {
-		_, err := p.Door.ResolveComment(ctx, who, id, comment)
+		_, err := p.Door.ResolveComment(ctx, who, id, int64(comment))
 		return err
 	})
 }

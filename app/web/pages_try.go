@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -34,6 +35,12 @@ type tryForm struct {
 // tryFormOf makes the form. It has no effect, but that a file that was chosen is kept, as on the page that starts.
 func (p *Pages) tryFormOf(c *fiber.Ctx) error {
 	definition, input, show := c.FormValue(tryDefinition), c.FormValue(tryInput), c.FormValue(tryShow) != ""
+	if len(definition) > definitionMax {
+		return engine.Refuse("too_large", fmt.Sprintf("the definition has %d bytes; the limit is %d", len(definition), definitionMax))
+	}
+	if _, err := p.Door.Workflow(c.UserContext(), ViewOf(c).Who, c.Params("name")); err != nil {
+		return err
+	}
 	schema, err := flow.InputSchema([]byte(definition))
 	var unreadable *flow.LoadError
 	if errors.As(err, &unreadable) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"weftline/app/api"
 	"weftline/app/auth"
 	"weftline/engine"
 	"weftline/views/diff"
@@ -66,9 +67,9 @@ func (p *Pages) sides(c *fiber.Ctx, name string) ([]string, error) {
 // restore makes an old version the draft, to be reviewed and published like any other change.
 func (p *Pages) restore(c *fiber.Ctx) error {
 	name := c.Params("name")
-	number, err := strconv.Atoi(c.Params("version"))
+	number, err := api.NumberOf(c, "version")
 	if err != nil {
-		return engine.Refuse("not_found", "there is no version "+c.Params("version"))
+		return err
 	}
 	if _, err := p.Door.Restore(c.UserContext(), ViewOf(c).Who, name, number); err != nil {
 		return err

@@ -53,6 +53,17 @@ func TestRefusalsAreProblemDocuments(t *testing.T) {
 		"NUL in a path":           {request{"GET", "/api/v1/workflows/%00/versions", "", admin}, 404, "not_found", "text"},
 		"no UTF-8 in a path":      {request{"POST", "/api/v1/workflows/%ED%A0%80/publish", `{}`, admin}, 404, "not_found", "text"},
 		"NUL in a query":          {request{"GET", "/api/v1/executions?workflow=%00", "", admin}, 400, "bad_request", "text"},
+		"version 0":               {request{"POST", start, `{"version":0}`, admin}, 422, "invalid_input", "at least 1"},
+		"version 0 of a batch":    {request{"POST", "/api/v1/executions/batch", `{"workflow":"w","version":0,"items":[{}]}`, admin}, 422, "invalid_input", "/version"},
+		"no fires to preview":     {request{"POST", "/api/v1/schedules/preview", `{"every":"1h","count":0}`, admin}, 422, "invalid_input", "/count"},
+		"revision 0":              {request{"POST", "/api/v1/workflows/w/proposals/1/reviews", `{"verdict":"approve","revision":0}`, admin}, 422, "invalid_input", "/revision"},
+		"a page of 0":             {request{"GET", "/api/v1/executions?limit=0", "", admin}, 400, "bad_request", "limit"},
+		"version 01":              {request{"GET", "/api/v1/workflows/w/versions/01", "", admin}, 404, "not_found", "01"},
+		"version %2B1":            {request{"GET", "/api/v1/workflows/w/versions/%2B1", "", admin}, 404, "not_found", "1"},
+		"proposal 01":             {request{"GET", "/api/v1/workflows/w/proposals/01", "", admin}, 404, "not_found", "01"},
+		"a filter twice":          {request{"GET", "/api/v1/executions?workflow=a&workflow=b", "", admin}, 400, "bad_request", "workflow"},
+		"a status of nothing":     {request{"GET", "/api/v1/executions?status=failed&status=done", "", admin}, 400, "bad_request", "timed_out"},
+		"a task's status":         {request{"GET", "/api/v1/tasks?status=opened", "", admin}, 400, "bad_request", "expired"},
 		"version that is none":    {request{"GET", "/api/v1/workflows/w/versions/zero", "", admin}, 404, "not_found", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

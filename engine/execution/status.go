@@ -18,6 +18,10 @@ const (
 	StatusTimedOut     = "timed_out"
 )
 
+// Statuses are all of them, in the order of a life.
+var Statuses = []string{StatusCreated, StatusValidated, StatusScheduled, StatusRunning, StatusWaiting, StatusPaused, StatusCompensating,
+	StatusCompleted, StatusFailed, StatusCancelled, StatusCompensated, StatusTimedOut}
+
 // IsTerminal reports whether an execution of this status has ended.
 func IsTerminal(status string) bool {
 	switch status {

@@ -19,6 +19,9 @@ const Everybody = "*"
 // StatusOpen is the status of a task that can be decided; done, expired and cancelled are ends.
 const StatusOpen = "open"
 
+// Statuses are all that a task may have.
+var Statuses = []string{StatusOpen, "done", "expired", "cancelled"}
+
 // Task is what the rules must know about a task.
 type Task struct {
 	Status    string
