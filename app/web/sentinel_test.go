@@ -425,7 +425,7 @@ func (w *sentinelWorld) lookAtEverything(executions []string) {
 	for _, item := range list {
 		ids["executions"] = append(ids["executions"], item.(map[string]any)["id"].(string))
 	}
-	for of, path := range map[string]string{"tasks": "/tasks?status=all", "schedules": "/schedules", "workers": "/workers", "people": "/people", "tokens": "/tokens"} {
+	for of, path := range map[string]string{"tasks": "/tasks", "schedules": "/schedules", "workers": "/workers", "people": "/people", "tokens": "/tokens"} {
 		for _, item := range w.admin.must(200, "GET", path, "")["items"].([]any) {
 			ids[of] = append(ids[of], fmt.Sprint(item.(map[string]any)["id"]))
 		}
