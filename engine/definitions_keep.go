@@ -50,6 +50,8 @@ func (e *Engine) KeepTest(ctx context.Context, who Who, id uuid.UUID, name strin
 	if err != nil {
 		return KeptTest{}, err
 	}
+	suites, _ := flow.Tests([]byte(text)) // what is wrong with them is found below
+	name = freeName(name, suites)
 	kept := rehearse.Keep(ran, history, detail.Detail, name)
 	switch _, result, err := e.withKept(ctx, who, version.Text, kept, detail.Workflow); {
 	case err != nil:
@@ -66,6 +68,21 @@ func (e *Engine) KeepTest(ctx context.Context, who Who, id uuid.UUID, name strin
 		return KeptTest{}, err
 	}
 	return KeptTest{Workflow: detail.Workflow, Name: name, ETag: draft.ETag, Result: result}, nil
+}
+
+// freeName is the name, numbered when a case of the text has it: results are told apart by their names.
+func freeName(name string, suites []flow.TestSuite) string {
+	taken := map[string]bool{}
+	for _, suite := range suites {
+		for _, each := range suite.Cases {
+			taken[each.Name] = true
+		}
+	}
+	free := name
+	for n := 2; taken[free]; n++ {
+		free = fmt.Sprintf("%s %d", name, n)
+	}
+	return free
 }
 
 // ended is an execution that has ended, with its whole history.

@@ -48,6 +48,11 @@ func TestWhatAHandDidIsKeptAsATestThatPasses(t *testing.T) {
 	failed := start(`{"input": {"bad": true}}`)
 	c.until(failed, "status", "failed")
 	keep(failed, "failed")
+	again := c.must(201, "POST", failed+"/keep-test", `{"name": "bad order"}`)["name"]
+	twice := c.must(201, "POST", failed+"/keep-test", `{"name": "bad order"}`)["name"]
+	if again != "bad order" || twice != "bad order 2" {
+		t.Errorf("kept twice it is called %v and %v", again, twice)
+	}
 
 	before := c.text("/workflows/keepable/draft")
 	masked := start(`{"input": {"bad": true, "pin": 4711}}`)
@@ -60,7 +65,30 @@ func TestWhatAHandDidIsKeptAsATestThatPasses(t *testing.T) {
 		t.Errorf("the draft was changed:\n%s", after)
 	}
 	report := c.must(200, "POST", "/workflows/keepable/tests/run", `{"replay": true}`)
-	if report["passed"] != 2.0 || report["failed"] != 0.0 {
+	if report["passed"] != 4.0 || report["failed"] != 0.0 {
 		t.Errorf("%v", report)
+	}
+}
+
+// Run again fills the form of the latest version with the input of an execution, without what nobody may see.
+func TestRunAgainFillsTheFormWithTheInput(t *testing.T) {
+	_, base := newRealServer(t)
+	c := caller{t, base, adminToken}
+	text := strings.Replace(keepable, "pin: {type: integer", "note: {type: string}\n      pin: {type: integer", 1)
+	c.must(200, "PUT", "/workflows/keepable/draft", text, "If-None-Match", "*", "Content-Type", "application/yaml")
+	c.must(201, "POST", "/workflows/keepable/publish", `{}`)
+	id := c.must(202, "POST", "/workflows/keepable/executions", `{"input": {"bad": true, "pin": 4711, "note": "for Ann"}}`)["id"].(string)
+	c.until("/executions/"+id, "status", "failed")
+	holds(t, c.page("/executions/"+id), `href="/workflows/keepable/run?from=`+id+`">Run again</a>`)
+	page := c.page("/workflows/keepable/run?from=" + id)
+	holds(t, page, `value="for Ann"`, "The input is that of", "Its sensitive values are left out", "Run version 1")
+	if strings.Contains(page, "4711") || strings.Contains(page, "***") {
+		t.Error("a sensitive value, or its mask, stands in the form")
+	}
+	publishHello(c)
+	for _, wrong := range []string{"/workflows/hello/run?from=" + id, "/workflows/hello/run?from=x"} {
+		if status, _ := c.read(wrong); status != 404 {
+			t.Errorf("%s answers %d", wrong, status)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"weftline/app/auth"
 	"weftline/engine"
+	"weftline/engine/execution"
 	"weftline/engine/flow"
 	"weftline/views/form"
 	"weftline/views/run"
@@ -41,7 +42,36 @@ func (p *Pages) runForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return p.showRun(c, what, runTry{typed: form.Fill(what.schema, nil), key: uuid.NewString()})
+	try := runTry{typed: form.Fill(what.schema, nil), key: uuid.NewString()}
+	if from := c.Query("from"); from != "" {
+		if err := p.fillAgain(c, what, &try, from); err != nil {
+			return err
+		}
+	}
+	return p.showRun(c, what, try)
+}
+
+// fillAgain fills the form with the input of an earlier execution, without what is masked in it.
+func (p *Pages) fillAgain(c *fiber.Ctx, what runnable, try *runTry, from string) error {
+	id, err := uuid.Parse(from)
+	if err != nil {
+		return engine.Refuse("not_found", "there is no execution "+from)
+	}
+	earlier, err := p.Door.Execution(c.UserContext(), ViewOf(c).Who, id)
+	if err != nil {
+		return err
+	}
+	if earlier.Workflow != c.Params("name") {
+		return engine.Refuse("not_found", "that execution is of the workflow "+earlier.Workflow)
+	}
+	try.typed, try.from = form.Fill(what.schema, earlier.Input), id.String()
+	for field, values := range try.typed {
+		if slices.Contains(values, execution.Mask) {
+			try.typed.Del(field)
+			try.leftOut = true
+		}
+	}
+	return nil
 }
 
 // runTry is what was typed and what became of it.
@@ -50,6 +80,8 @@ type runTry struct {
 	asJSON   bool
 	problems []flow.Problem
 	refused  string
+	from     string // the execution whose input it began with
+	leftOut  bool   // what was masked in that
 	key      string // repeated by the form, so that a double click starts one execution
 }
 
@@ -57,7 +89,7 @@ func (p *Pages) showRun(c *fiber.Ctx, what runnable, try runTry) error {
 	name := c.Params("name")
 	view := run.View{
 		Name: name, Version: what.version.Version, Description: what.description, AsJSON: try.asJSON, Refused: try.refused,
-		JSON: try.typed.Get(run.JSONField), Key: try.key, CSRF: ViewOf(c).CSRF, MayRun: May(c, auth.Run),
+		JSON: try.typed.Get(run.JSONField), Key: try.key, From: try.from, LeftOut: try.leftOut, CSRF: ViewOf(c).CSRF, MayRun: May(c, auth.Run),
 	}
 	draft, err := p.Door.Draft(c.UserContext(), ViewOf(c).Who, name)
 	if err != nil && !isRefusal(err, "not_found") {

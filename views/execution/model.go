@@ -75,6 +75,7 @@ type Fact struct {
 type Actions struct {
 	Cancel, Pause, Resume, Compensate, Release bool
 	Keep                                       bool // as a test
+	Again                                      bool // a new execution with the same input
 	Retry                                      bool
 	RetryFrom                                  string // name of the activity that failed
 }
@@ -133,6 +134,9 @@ func Short(id string) string {
 	}
 	return id[len(id)-8:]
 }
+
+// againURL is the form of a new execution, filled with the input of this one.
+func (v View) againURL() string { return "/workflows/" + v.Workflow + "/run?from=" + v.ID }
 
 // SelectURL shows an activity's details.
 func (v View) SelectURL(activity string) string {
@@ -294,6 +298,7 @@ func (b builder) actions() Actions {
 		a.Pause = !a.Resume && d.Status != "compensating"
 		return a
 	}
+	a.Again = true
 	a.Retry = d.Status == "failed" || d.Status == "timed_out"
 	if a.Retry && d.Error != nil {
 		a.RetryFrom = b.name(d.Error.Activity)

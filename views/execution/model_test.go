@@ -84,8 +84,28 @@ func TestCompletedSaysHowLong(t *testing.T) {
 	f := facts("completed")
 	f.Detail.FinishedAt = at(12)
 	v := Build(f)
-	if v.Lines[0].Text != "Completed in 12 s" || v.Actions != (Actions{}) || v.States["charge"].Label != "Completed in 2 s" || v.States["charge"].Port != "success" {
+	if v.Lines[0].Text != "Completed in 12 s" || v.Actions != (Actions{Again: true}) || v.States["charge"].Label != "Completed in 2 s" || v.States["charge"].Port != "success" {
 		t.Errorf("line %+v, actions %+v, node %+v", v.Lines[0], v.Actions, v.States["charge"])
+	}
+}
+
+// The graph says how many attempts were made, when there were several.
+func TestACompletedActivitySaysItsAttempts(t *testing.T) {
+	f := facts("completed")
+	charge := f.Detail.Activities["charge"]
+	charge.Attempt = 2
+	f.Detail.Activities["charge"] = charge
+	if label := Build(f).States["charge"].Label; label != "Completed in 2 s, 2 attempts" {
+		t.Errorf("label %q", label)
+	}
+}
+
+// Retry keeps version and input, so advice that asks for another one names the way to it.
+func TestAdviceSaysWhatARetryKeeps(t *testing.T) {
+	for _, kind := range []string{"http.404", "timeout", "expr", "script.thrown"} {
+		if words := advice(kind); !strings.HasSuffix(words, keeps) || strings.Contains(words, "then retry") {
+			t.Errorf("%s: %s", kind, words)
+		}
 	}
 }
 

@@ -212,6 +212,9 @@ func (b builder) nodeState(id string, detail execution.ActivityDetail) NodeState
 		n.Label += ": " + detail.Outcome
 	case detail.Status == "completed" && detail.StartedAt != nil && detail.FinishedAt != nil:
 		n.Label += " in " + ui.Duration(detail.FinishedAt.Sub(*detail.StartedAt))
+		if detail.Attempt > 1 {
+			n.Label += ", " + ui.Plural(detail.Attempt, "attempt")
+		}
 	}
 	return n
 }
@@ -263,28 +266,31 @@ func skipWords(reason string) string {
 	return "Skipped"
 }
 
+// keeps is what a retry does not change.
+const keeps = "Retry goes on with the same version and input; Run again takes the latest version, and its input can be changed."
+
 // advice is the next step after an error, by its type.
 func advice(errorType string) string {
 	first, rest, _ := strings.Cut(errorType, ".")
 	switch first {
 	case "http":
 		if rest == "address_refused" {
-			return "This server does not call that address. Put the address right, or have an operator allow it, then retry."
+			return "This server does not call that address. Have an operator allow it and retry, or put the address right. " + keeps
 		}
 		if strings.HasPrefix(rest, "5") || rest == "429" {
 			return "The other service answered with an error. When it is well again, retry from the failed activity."
 		}
-		return "The other service refused the request. Check the address and what was sent in the details, put the definition or the input right, then retry."
+		return "The other service refused the request. Check the address and what was sent in the details, then put it right. " + keeps
 	case "transport":
 		return "The other service could not be reached. Check the address and the network, then retry."
 	case "timeout":
-		return "It took longer than allowed. Retry, or give it more time in the definition."
+		return "It took longer than allowed. Retry, or give it more time in the definition. " + keeps
 	case "human":
-		return "A person decided so, or nobody decided in time. Start a new execution, or let the definition take this outcome."
+		return "A person decided so, or nobody decided in time. Run it again, or let the definition take this outcome."
 	case "event":
 		return "The event did not come in time. Retry to wait for it again."
 	case "expr", "input", "output", "switch":
-		return "The data was not what the definition expects. See the details, put the definition right, publish, and start again."
+		return "The data was not what the definition expects. See the details, then put it right. " + keeps
 	case "child":
 		return "The execution that it started failed. Look at that one first."
 	case "for_each":
@@ -292,7 +298,7 @@ func advice(errorType string) string {
 	case "engine":
 		return "A worker was lost. Nothing is wrong with the definition; retry."
 	}
-	return "See the details, put the cause right, then retry."
+	return "See the details and put the cause right. " + keeps
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -24,7 +24,9 @@ type View struct {
 	Key         string // idempotency key: one form starts one execution
 	CSRF        string
 	MayRun      bool
-	Differs     bool // the draft is another than what runs
+	From        string // the execution whose input fills the form, "" = none
+	LeftOut     bool   // sensitive values of that input, which nobody may see
+	Differs     bool   // the draft is another than what runs
 }
 
 func (v View) needsNothing() bool { return !v.AsJSON && len(v.Form.Fields) == 0 }

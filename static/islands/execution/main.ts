@@ -2,13 +2,16 @@
 // selection shared by graph, timeline and details. What is shown comes from the
 // server's HTML; this only draws the graph and keeps it in step.
 
-import { drawingOf, GraphView, type Documents, type NodeState } from '../graph';
+import { drawingOf, GraphView, type Documents, type GraphNode, type NodeState } from '../graph';
 import { liveClient, updated } from '../live';
 import { grow } from './growth';
 import { wordsOf, type SentState } from './words';
 
 const root = document.querySelector<HTMLElement>('[data-execution]');
 if (root) mount(root);
+
+/** How many attempts are allowed would read as how many were made; those stand in the state. */
+const withoutLimit = (node: GraphNode): GraphNode => ({ ...node, facts: node.facts.filter((fact) => !/^×\d+$/.test(fact)) });
 
 function mount(page: HTMLElement): void {
   const host = page.querySelector<HTMLElement>('[data-graph]')!;
@@ -27,7 +30,7 @@ function mount(page: HTMLElement): void {
     },
   });
   view.setNotes(notes);
-  view.setGraph(graph, positions);
+  view.setGraph({ ...graph, nodes: graph.nodes.map(withoutLimit) }, positions);
 
   const mark = (): void => {
     selecting = true;
