@@ -169,12 +169,25 @@ func summary(row store.Row) ExecutionSummary {
 	}
 	_ = json.Unmarshal(row.Labels, &s.Labels) // written by us as a map of texts
 	if len(row.Error) > 0 {
-		s.Error = &execution.Error{}
-		if err := json.Unmarshal(row.Error, s.Error); err != nil {
-			s.Error.Message = "the error cannot be read: " + err.Error()
-		}
+		s.Error = storedError(row.Error)
 	}
 	return s
+}
+
+// storedError reads an error as the store wrote it, the numbers of its detail exactly.
+func storedError(encoded []byte) *execution.Error {
+	var stored struct {
+		execution.Error
+		Detail json.RawMessage `json:"detail"`
+	}
+	err := json.Unmarshal(encoded, &stored)
+	if err == nil && len(stored.Detail) > 0 {
+		stored.Error.Detail, err = store.DecodeValue(stored.Detail)
+	}
+	if err != nil {
+		stored.Message = "the error cannot be read: " + err.Error()
+	}
+	return &stored.Error
 }
 
 // Execution is the snapshot of one execution: a query without side effects.

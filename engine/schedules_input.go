@@ -15,8 +15,8 @@ import (
 
 // sealedInput is how the input of a schedule is stored whose workflow marks something in it as sensitive.
 type sealedInput struct {
-	Sealed []byte `json:"$sealed"` // the input itself
-	Shown  any    `json:"shown"`   // what people may see of it
+	Sealed []byte          `json:"$sealed"` // the input itself
+	Shown  json.RawMessage `json:"shown"`   // what people may see of it
 }
 
 func inputPlace(schedule uuid.UUID) string { return "schedule/" + schedule.String() }
@@ -31,6 +31,9 @@ func (s *scheduler) storable(id uuid.UUID, definition *store.Definition, input m
 	if shown == nil {
 		return encoded, nil
 	}
+	if execution.HoldsMasks(input, shown) {
+		return nil, Refuse("invalid_input", "the input holds "+execution.Mask+" where a sensitive value is shown so: give the value itself, or leave the whole input out to keep it")
+	}
 	if !s.store.CanSeal() {
 		return nil, Refuse("conflict", "a schedule cannot hold sensitive values on a server without a key to encrypt them with: set WEFTLINE_SECRET_KEY")
 	}
@@ -38,7 +41,11 @@ func (s *scheduler) storable(id uuid.UUID, definition *store.Definition, input m
 	if err != nil {
 		return nil, fmt.Errorf("seal the input of a schedule: %w", err)
 	}
-	return json.Marshal(sealedInput{Sealed: box, Shown: shown})
+	visible, err := json.Marshal(shown)
+	if err != nil {
+		return nil, fmt.Errorf("encode what is seen of the input of a schedule: %w", err)
+	}
+	return json.Marshal(sealedInput{Sealed: box, Shown: visible})
 }
 
 // sealedIn reads a stored input that is sealed; ok is false for one that is not.
@@ -63,8 +70,7 @@ func (s *scheduler) storedInput(row queries.Schedule) (map[string]any, error) {
 // shownInput is the input as people may see it.
 func shownInput(row queries.Schedule) map[string]any {
 	if sealed, ok := sealedIn(row.Input); ok {
-		shown, _ := sealed.Shown.(map[string]any)
-		return shown
+		return inputObject(sealed.Shown)
 	}
 	return inputObject(row.Input)
 }

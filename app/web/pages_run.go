@@ -64,13 +64,9 @@ func (p *Pages) fillAgain(c *fiber.Ctx, what runnable, try *runTry, from string)
 	if earlier.Workflow != c.Params("name") {
 		return engine.Refuse("not_found", "that execution is of the workflow "+earlier.Workflow)
 	}
-	try.typed, try.from = form.Fill(what.schema, earlier.Input), id.String()
-	for field, values := range try.typed {
-		if slices.Contains(values, execution.Mask) {
-			try.typed.Del(field)
-			try.leftOut = true
-		}
-	}
+	var input any
+	input, try.leftOut = execution.WithoutMasks(any(earlier.Input))
+	try.typed, try.from = form.Fill(what.schema, input), id.String()
 	return nil
 }
 

@@ -2,6 +2,9 @@ package web
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"net/url"
 
@@ -13,6 +16,7 @@ import (
 	"weftline/engine/flow"
 	"weftline/views/form"
 	schedulesview "weftline/views/schedules"
+	"weftline/views/ui"
 )
 
 // changeable is a schedule that its page may change: one of a definition is changed there.
@@ -38,10 +42,34 @@ func (p *Pages) editSchedule(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	typed := form.Fill(what.schema, schedule.Input)
+	input, _ := execution.WithoutMasks(any(schedule.Input))
+	typed := form.Fill(what.schema, input)
 	maps.Copy(typed, scheduleFields(schedule))
 	typed = whenAsked(c, typed)
-	return p.showScheduleForm(c, what.schema, typed, p.nextTimes(c, typed, schedulesview.Form{ID: id.String()}), nil)
+	view, err := editing(id, schedule)
+	if err != nil {
+		return err
+	}
+	return p.showScheduleForm(c, what.schema, typed, p.nextTimes(c, typed, view), nil)
+}
+
+// editing is the form of a schedule that is there.
+func editing(id uuid.UUID, schedule engine.Schedule) (schedulesview.Form, error) {
+	view := schedulesview.Form{ID: id.String(), As: standing(schedule)}
+	_, masked := execution.WithoutMasks(any(schedule.Input))
+	if !masked {
+		return view, nil
+	}
+	text, err := ui.JSONText(schedule.Input)
+	view.Kept = text
+	return view, err
+}
+
+// standing tells whether a schedule is still as somebody saw it.
+func standing(schedule engine.Schedule) string {
+	seen, _ := json.Marshal(schedule.Input) // was decoded from JSON
+	sum := sha256.Sum256(append([]byte(scheduleFields(schedule).Encode()), seen...))
+	return hex.EncodeToString(sum[:8])
 }
 
 // scheduleFields is the inverse of scheduleTyped.
@@ -58,34 +86,37 @@ func scheduleFields(schedule engine.Schedule) url.Values {
 		schedulesview.OverlapField: {schedule.Overlap}, schedulesview.CatchUpField: {schedule.CatchUp}}
 }
 
-// changeSchedule changes what the form asks about and leaves the rest: jitter, calendar, how long a tick may be late.
+// changeSchedule changes what the form asks about and leaves the rest: jitter, calendar, how long a tick may be late. An
+// input of which something is masked is kept as it is, unless the person began it anew.
 func (p *Pages) changeSchedule(c *fiber.Ctx) error {
 	id, schedule, err := p.changeable(c)
 	if err != nil {
 		return err
 	}
-	return p.onScheduleForm(c, schedule.Workflow, schedulesview.Form{ID: id.String()}, func(schema map[string]any, typed url.Values) (problems []flow.Problem, err error) {
+	view, err := editing(id, schedule)
+	if err != nil {
+		return err
+	}
+	return p.onScheduleForm(c, schedule.Workflow, view, func(schema map[string]any, typed url.Values) (problems []flow.Problem, err error) {
+		if typed.Get(schedulesview.AsField) != view.As {
+			return nil, engine.Refuse("conflict", "somebody changed this schedule since this page was opened: it says "+described(schedule)+" now. Send it again to replace that")
+		}
 		_, err = p.Door.ChangeSchedule(c.UserContext(), ViewOf(c).Who, id, func(request *engine.ScheduleRequest) error {
 			asked := scheduleTyped(typed)
-			asked.Input, problems = form.Parse(schema, unmasked(typed, form.Fill(schema, request.Input)))
-			if len(problems) > 0 {
-				return &engine.Error{Code: "invalid_input", Message: "the input does not fit", Problems: problems}
+			if view.Kept == "" || typed.Get(schedulesview.AnewField) != "" {
+				if request.Input, problems = form.Parse(schema, typed); len(problems) > 0 {
+					return &engine.Error{Code: "invalid_input", Message: "the input does not fit", Problems: problems}
+				}
 			}
 			request.Cron, request.Every, request.At, request.Timezone = asked.Cron, asked.Every, asked.At, cmp.Or(asked.Timezone, request.Timezone)
-			request.Overlap, request.CatchUp, request.Input = asked.Overlap, asked.CatchUp, asked.Input
+			request.Overlap, request.CatchUp = asked.Overlap, asked.CatchUp
 			return nil
 		})
 		return problems, err
 	})
 }
 
-// unmasked puts stored values where the form still holds the mask that it was shown for them.
-func unmasked(typed, stored url.Values) url.Values {
-	all := maps.Clone(typed)
-	for field, values := range typed {
-		if len(values) == 1 && values[0] == execution.Mask && len(stored[field]) == 1 {
-			all[field] = stored[field]
-		}
-	}
-	return all
+// described is when a schedule starts its workflow, in a few words.
+func described(schedule engine.Schedule) string {
+	return cmp.Or(schedule.Cron, schedule.Every, schedule.At)
 }

@@ -72,6 +72,7 @@ func (p *Pages) showScheduleForm(c *fiber.Ctx, schema map[string]any, typed url.
 	for _, way := range schedulesview.Ways {
 		view.Others[way] = typed.Get(schedulesview.OtherTimeField(way))
 	}
+	view.Anew = typed.Get(schedulesview.AnewField) != ""
 	view.Input = form.Build(schema, typed, problems)
 	title := "New schedule"
 	if view.ID != "" {
@@ -110,7 +111,7 @@ func (p *Pages) onScheduleForm(c *fiber.Ctx, workflow string, view schedulesview
 		return err
 	}
 	typed.Set(schedulesview.WorkflowField, workflow)
-	if form.Edit(what.schema, typed) || otherWay(typed) {
+	if form.Edit(what.schema, typed) || otherWay(typed) || anew(typed) {
 		return p.showScheduleForm(c, what.schema, typed, p.nextTimes(c, typed, view), problems)
 	}
 	preview := typed.Get(schedulesview.PreviewField) != ""
@@ -152,6 +153,15 @@ func otherWay(typed url.Values) bool {
 	typed.Set(schedulesview.WhenField, way)
 	typed.Set(schedulesview.TimeField, typed.Get(schedulesview.OtherTimeField(way)))
 	return true
+}
+
+// anew has the form ask for the input that it keeps, if its button was pressed.
+func anew(typed url.Values) bool {
+	pressed := typed.Get(schedulesview.AskAnewField) != ""
+	if pressed {
+		typed.Set(schedulesview.AnewField, "1")
+	}
+	return pressed
 }
 
 func (p *Pages) previewSchedule(c *fiber.Ctx, schema map[string]any, typed url.Values, view schedulesview.Form) error {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func TestASchedulesFormChangesIt(t *testing.T) {
 	at := "/schedules/" + made["id"].(string)
 	holds(t, c.page("/schedules"), `href="`+at+`/edit"`)
 	page := c.page(at + "/edit")
-	holds(t, page, "Change the schedule of hello", `value="0 8 * * 1"`, `value="Europe/Berlin"`, `<option value="last" selected>`, `value="Ann"`)
+	holds(t, page, "Change the schedule of hello", `value="0 8 * * 1"`, `value="Europe/Berlin"`, `<option value="last" selected>`, "It stays as it is", "Ann", "***")
 	if strings.Contains(page, "4711") || strings.Count(page, "data-exact") != 5 {
 		t.Errorf("a sensitive value is shown, or not the next five times: %d", strings.Count(page, "data-exact"))
 	}
@@ -31,12 +32,12 @@ func TestASchedulesFormChangesIt(t *testing.T) {
 		t.Error("a new schedule does not show its next times while it is typed")
 	}
 
-	typed := url.Values{"when": {"cron"}, "time": {"0 9 * * 1"}, "timezone": {"Europe/Berlin"}, "overlap": {"allow"}, "catchUp": {"last"}, "/name": {"Ben"}, "/id": {"***"}, "_when": {"every"}}
+	typed := url.Values{"when": {"cron"}, "time": {"0 9 * * 1"}, "timezone": {"Europe/Berlin"}, "overlap": {"allow"}, "catchUp": {"last"}, "_as": {hidden(t, page, "_as")}, "_when": {"every"}}
 	status, page := c.post(at+"/edit", typed)
 	if status != 200 {
 		t.Errorf("another way answers %d", status)
 	}
-	holds(t, page, `name="time.cron" value="0 9 * * 1"`, `value="Ben"`, `<option value="allow" selected>`)
+	holds(t, page, `name="time.cron" value="0 9 * * 1"`, "It stays as it is", `<option value="allow" selected>`)
 	typed.Set("when", "every")
 	typed.Set("time", "2h")
 	typed.Set("time.cron", "0 9 * * 1")
@@ -54,7 +55,7 @@ func TestASchedulesFormChangesIt(t *testing.T) {
 		t.Fatalf("changing answers %d: %s", status, page)
 	}
 	now := c.must(200, "GET", at, "")
-	if now["every"] != "2h" || now["cron"] != nil && now["cron"] != "" || now["overlap"] != "allow" || now["calendar"] != "weekends" || inJSON(now["input"]) != `{"id":"***","name":"Ben"}` {
+	if now["every"] != "2h" || now["cron"] != nil && now["cron"] != "" || now["overlap"] != "allow" || now["calendar"] != "weekends" || inJSON(now["input"]) != `{"id":"***","name":"Ann"}` {
 		t.Errorf("changed to %v", now)
 	}
 	c.must(202, "POST", at+"/trigger", "")
@@ -63,6 +64,31 @@ func TestASchedulesFormChangesIt(t *testing.T) {
 		started = item.(map[string]any)["id"].(string)
 	}
 	c.until("/executions/"+started, "status", "waiting")
+
+	// Who opened the page before that is told; sent again it counts, and the input can be given anew.
+	if status, page = c.post(at+"/edit", typed); status != 422 || !strings.Contains(page, "somebody changed this schedule") {
+		t.Errorf("a page from before answers %d", status)
+	}
+	typed.Set("_as", hidden(t, page, "_as"))
+	typed.Set("_input", "1")
+	if _, page = c.post(at+"/edit", typed); strings.Contains(page, "4711") || !strings.Contains(page, `name="_anew"`) || !strings.Contains(page, "has to be given again") {
+		t.Error("the input cannot be given anew")
+	}
+	typed.Del("_input")
+	typed.Set("_anew", "1")
+	typed.Set("/name", "Ben")
+	typed.Set("/id", "4712")
+	if status, page = c.post(at+"/edit", typed); status != 303 {
+		t.Fatalf("an input given anew answers %d: %s", status, page)
+	}
+	if now = c.must(200, "GET", at, ""); inJSON(now["input"]) != `{"id":"***","name":"Ben"}` {
+		t.Errorf("the input is %v", now["input"])
+	}
+	c.must(422, "PATCH", at, `{"input": {"id": "***", "name": "Ben"}}`)
+	c.must(200, "PATCH", at, `{"input": {"id": 1, "name": "Ben", "big": 9007199254740993}}`)
+	if _, text := c.read("/api/v1" + at); !strings.Contains(text, "9007199254740993") {
+		t.Errorf("a number beside a sensitive value is not exact: %s", text)
+	}
 
 	inText := strings.Replace(hello, "  activities:", "  schedule: [{cron: 0 1 * * *, input: {name: '\"Cid\"'}}]\n  activities:", 1)
 	c.must(200, "PUT", "/workflows/hello/draft", inText, "If-Match", "*", "Content-Type", "application/yaml")
@@ -74,4 +100,14 @@ func TestASchedulesFormChangesIt(t *testing.T) {
 			}
 		}
 	}
+}
+
+// hidden is the value of a hidden field of a page.
+func hidden(t *testing.T, page, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`name="` + name + `" value="([^"]*)"`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatalf("the page has no field %s", name)
+	}
+	return found[1]
 }

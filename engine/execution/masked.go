@@ -66,3 +66,56 @@ func maskedStep(data any) any {
 	}
 	return data
 }
+
+// WithoutMasks is a value as people see it, without what is masked in it: fields, and lists of which an item is.
+// leftOut reports whether there was any.
+func WithoutMasks(shown any) (rest any, leftOut bool) {
+	switch shown := shown.(type) {
+	case map[string]any:
+		kept := make(map[string]any, len(shown))
+		for name, field := range shown {
+			part, less := WithoutMasks(field)
+			leftOut = leftOut || less
+			if part != nil || !less {
+				kept[name] = part
+			}
+		}
+		return kept, leftOut
+	case []any:
+		kept := make([]any, len(shown))
+		for i, item := range shown {
+			part, less := WithoutMasks(item)
+			if less && part == nil {
+				return nil, true
+			}
+			kept[i], leftOut = part, leftOut || less
+		}
+		return kept, leftOut
+	}
+	if shown == Mask {
+		return nil, true
+	}
+	return shown, false
+}
+
+// HoldsMasks reports whether a value has the mask itself where people see a mask for what is there: what was shown came
+// back as if it were the value.
+func HoldsMasks(value, shown any) bool {
+	switch shown := shown.(type) {
+	case map[string]any:
+		fields, _ := value.(map[string]any)
+		for name, field := range shown {
+			if HoldsMasks(fields[name], field) {
+				return true
+			}
+		}
+	case []any:
+		items, _ := value.([]any)
+		for i, item := range shown {
+			if i < len(items) && HoldsMasks(items[i], item) {
+				return true
+			}
+		}
+	}
+	return shown == Mask && value == Mask
+}

@@ -16,7 +16,10 @@ const (
 	OverlapField  = "overlap"
 	CatchUpField  = "catchUp"
 	PreviewField  = "_preview"
-	OtherWayField = "_when" // the button that says it in another form
+	OtherWayField = "_when"  // the button that says it in another form
+	AsField       = "_as"    // how the schedule stood when the page was opened
+	AnewField     = "_anew"  // the input is given anew
+	AskAnewField  = "_input" // the button that asks for it
 )
 
 // OtherTimeField holds what was typed for a form that is not chosen.
@@ -32,6 +35,9 @@ type Form struct {
 	Others           map[string]string // times typed in other forms than When
 	Overlap, CatchUp string
 	Input            form.Form
+	As               string // how the schedule stands
+	Kept             string // JSON of an input that stays as it is, since something in it is masked; "" = it can be changed here
+	Anew             bool   // it is given anew nevertheless
 	Refused          string
 	NoTime           bool        // sent without saying when
 	Fires            []time.Time // what the preview found
