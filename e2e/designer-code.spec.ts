@@ -112,6 +112,14 @@ test("run up to an activity: what is ticked runs for real, what is not is planne
     await expect(real).toContainText("total was not reached");
     await expect(real).toContainText("charge needs a mock");
     expect(calls).toEqual(["GET /orders"]);
+    // The canvas shows what was really done, and nothing of the plan that contradicts it.
+    await expect(designer.node("load")).toHaveAttribute("data-state", "completed");
+    await expect(designer.node("load")).toContainText("for real");
+    const panel = page.getByRole("region", { name: "Try out" });
+    await expect(panel).not.toContainText("Nothing was run");
+    await expect(panel).not.toContainText("load needs a mock");
+    await expect(real.getByLabel("What it gave")).toHaveCount(1); // load's, in its own summary
+    await expect(real.getByRole("button", { name: /^Pin/ })).toHaveCount(0);
 
     await real.getByRole("button", { name: "Run it again" }).press("Enter");
     await charge.check();
@@ -124,8 +132,66 @@ test("run up to an activity: what is ticked runs for real, what is not is planne
     await expect(real.getByLabel("What it gave").last()).toContainText("sum: 250");
     await page.screenshot({ path: "shots/designer-ran-to.png" });
     await real.getByRole("button", { name: "Pin these answers" }).click();
-    await expect(page.getByRole("region", { name: "Try out" })).toContainText("would end as completed");
+    await expect(panel).toContainText("would end as completed");
     expect(await draftOf(page, name)).toBe(before);
+    // What is said of pins follows them.
+    await designer.card("charge").click();
+    await expect(load).toHaveCount(1);
+    await expect(real).toContainText("Pinned.");
+    await panel.getByRole("button", { name: "Unpin all" }).click();
+    await expect(real).not.toContainText("Pinned.");
+    await expect(load).toBeChecked();
+  } finally {
+    server.close();
+  }
+});
+
+test("what fails before the chosen activity is named, led to and never pinned; what runs in a loop can be run for real", async ({ page }) => {
+  const calls: string[] = [];
+  const server = createServer((request, answer) => {
+    calls.push(`${request.method} ${request.url}`);
+    answer.statusCode = request.url === "/broken" ? 503 : 200;
+    answer.setHeader("Content-Type", "application/json");
+    answer.end(JSON.stringify({ total: 1 }));
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    await openText(page, workflow(`
+- id: each
+  type: for_each
+  for_each:
+    items: '["a", "b"]'
+    activities:
+    - id: price
+      type: http
+      inputs: {url: "http://${address}/\${{ item }}"}
+- id: load
+  type: http
+  needs: [each]
+  inputs: {url: "http://${address}/broken"}
+- id: total
+  type: set
+  needs: [load]
+  outputs: {sum: activities.load.outputs.body.total}
+`));
+    const designer = new DesignerPage(page);
+    await designer.fit();
+    await designer.card("total").click();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("run up to");
+    await page.keyboard.press("Enter");
+    const real = page.getByRole("group", { name: "Run for real" });
+    await expect(real.getByRole("checkbox", { name: /^price: .*For each item of each/ })).toBeChecked();
+    await real.getByRole("button", { name: "Run up to total" }).click();
+    await expect(real).toContainText("load failed: http.503");
+    await expect(real).toContainText("total was not reached.");
+    expect([...calls].sort()).toEqual(["GET /a", "GET /b", "GET /broken"]);
+    await expect(real.getByRole("button", { name: /^Pin/ })).toHaveCount(0);
+    await expect(designer.node("load")).toHaveAttribute("data-state", "failed");
+    await real.getByRole("button", { name: "Show load" }).click();
+    await expect(designer.field("inputs.url")).toHaveValue(`http://${address}/broken`);
+    await expect(page.getByText("It was given")).toBeVisible();
   } finally {
     server.close();
   }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func (s *Script) Mistakes(ctx context.Context, code []flow.Code) []flow.Problem 
 			continue
 		}
 		if fault := s.read(ctx, each.Text); fault != nil {
-			found = append(found, each.Mistake(fault.Line, fault.Column, fault.Message))
+			found = append(found, each.Mistake(fault.Line, fault.Column, fmt.Sprintf("%s (line %d, column %d of the script)", fault.Message, fault.Line, fault.Column)))
 		}
 	}
 	return found

@@ -35,7 +35,7 @@ func TestScriptsThatCannotBeCompiledAreFoundBeforeTheyRun(t *testing.T) {
 	} {
 		for range 2 { // the second time from memory
 			found := kind.Mistakes(context.Background(), codeOf(t, "javascript", c.source))
-			if len(found) != 1 || found[0].Line != c.line || found[0].Column != c.column || !strings.Contains(found[0].Message, c.words) {
+			if len(found) != 1 || found[0].Line != c.line || found[0].Column != c.column || !strings.Contains(found[0].Message, c.words) || !strings.Contains(found[0].Message, " of the script)") {
 				t.Errorf("%q: %+v, want %d:%d %s", c.source, found, c.line, c.column, c.words)
 			}
 		}

@@ -6,6 +6,7 @@ import { complete, indentAfter, type Scope } from './complete';
 import { applyChange, invertChange } from './edit';
 import { mergeLines } from './merge';
 import { rank } from './picker';
+import { mocksOf, triableBefore, withReal, wordsOf } from './plan';
 import { badgesOf, nodeOf, parsePath, problemsFrom } from './problems';
 import { leadsOn } from '../graph/model';
 import { durationParts, Language, relevant } from './schema';
@@ -174,4 +175,17 @@ test('a new line of YAML begins below the value that is missing, or beside its f
     ['      name: one', null], ['  # outputs:', null], ['', null], ['  -', null],
   ];
   for (const [line, columns] of cases) assert.equal(indentAfter(line), columns, line);
+});
+
+test('what was really tried takes the place of the plan, a loop by its items, and what fails is an error', () => {
+  const { graph } = graphFromText('kind: Workflow\nspec:\n  activities:\n  - {id: each, type: for_each, for_each: {items: "[1]", activities: [{id: price, type: http}]}}\n  - {id: load, type: http, needs: [each]}\n  - {id: sum, type: set, needs: [load]}\n');
+  assert.deepEqual(triableBefore(graph, 'sum').map((n) => n.key), ['price', 'load']);
+  assert.deepEqual(triableBefore(graph, 'each'), []);
+  const tried = [
+    { activity: 'price', item: 'a', status: 'completed', outputs: { n: 1 } }, { activity: 'price', item: 'b', status: 'completed', outputs: { n: 2 } },
+    { activity: 'load', status: 'failed', error: { type: 'http.503', message: 'busy' } }, { activity: 'sum', status: 'completed', outputs: { n: 3 } },
+  ];
+  assert.deepEqual(mocksOf(tried, graph), { price: { items: { a: { n: 1 }, b: { n: 2 } } }, load: { error: 'http.503', message: 'busy' } });
+  const plan = withReal({ status: 'incomplete', edges: [], problems: [], steps: [{ activity: 'load', status: 'pending', needsMock: true }, { activity: 'other', status: 'pending' }] }, tried);
+  assert.deepEqual(plan.steps.map(wordsOf), ['failed for real: http.503', 'pending']);
 });

@@ -3,7 +3,6 @@
 
 import { drawnPort, edgeKey, isRecord, isText, plainPort, upstream, type Graph, type GraphNode } from '../graph/model';
 import type { NodeState } from '../graph/node-view';
-import { blockOf } from './values';
 
 export interface PlanStep {
   activity: string;
@@ -18,6 +17,8 @@ export interface PlanStep {
   mocked?: boolean;
   assumed?: boolean;
   needsMock?: boolean;
+  /** It was really tried, and this is what came of it. */
+  real?: boolean;
 }
 
 export interface Plan {
@@ -42,13 +43,17 @@ export interface Tried extends TriedStep {
   problems?: { message?: string }[];
 }
 
-/** The activities before one that can be tried for real, in the order of the text; those around it count too. */
+/** The activities before one that can be tried for real, in the order of the text; those around it count too, and those in a loop. */
 export function triableBefore(graph: Graph, key: string): GraphNode[] {
   const before = new Set<string>();
   for (let at: string | undefined = key; at !== undefined; at = graph.nodes.find((n) => n.key === at)?.parent ?? undefined) {
     for (const each of upstream(graph, at)) if (each !== key) before.add(each);
   }
-  return graph.nodes.filter((n) => before.has(n.key) && effectOf(n.type, undefined) !== null);
+  const within = (n: GraphNode): boolean => {
+    const around = graph.nodes.find((p) => p.key === n.parent);
+    return around !== undefined && (before.has(around.key) || within(around));
+  };
+  return graph.nodes.filter((n) => n.id !== null && n.key !== key && (before.has(n.key) || within(n)) && effectOf(n.type, undefined) !== null);
 }
 
 /** What an activity does outside, in words; null for those that the engine does by itself or hands to others. */
@@ -119,8 +124,8 @@ export function litOf(plan: Plan, graph: Graph): Map<string, boolean> {
 export function wordsOf(step: PlanStep): string {
   if (step.needsMock) return 'stops here: pin what it gives';
   if (step.status === 'skipped') return 'skipped';
-  if (step.error?.type) return `fails: ${step.error.type}`;
-  const how = step.mocked ? ', pinned' : step.assumed ? ', assumed' : '';
+  if (step.error?.type) return `${step.real ? 'failed for real' : 'fails'}: ${step.error.type}`;
+  const how = step.real ? ', for real' : step.mocked ? ', pinned' : step.assumed ? ', assumed' : '';
   return `${step.outcome ?? step.status}${how}`;
 }
 
@@ -132,12 +137,34 @@ export function endedAfter(took: string): string {
 /** Keys by which a pin describes an answer instead of being it. */
 const answerKeys = new Set(['result', 'outputs', 'error', 'items', 'takes', 'message', 'detail', 'class', 'retryAfter']);
 
-/** The pin that says what an attempt came to. */
-export function pinOf(tried: PlanStep): string {
-  if (tried.error) return blockOf({ error: tried.error.type ?? 'failed', ...(tried.error.message ? { message: tried.error.message } : {}) });
+/** What attempts came to, as mocks: a loop's by its items. What the engine does by itself takes none. */
+export function mocksOf(tried: readonly PlanStep[], graph: Graph): Record<string, unknown> {
+  const types = new Map(graph.nodes.map((n) => [n.key, n.type]));
+  const mocks: Record<string, unknown> = {};
+  for (const t of tried) {
+    const type = types.get(t.activity) ?? '';
+    if (type === 'emit' || effectOf(type, undefined) === null) continue;
+    const before = mocks[t.activity] as { items: object } | undefined;
+    mocks[t.activity] = t.item === undefined ? answerOf(t) : { items: { ...before?.items, [t.item]: answerOf(t) } };
+  }
+  return mocks;
+}
+
+/** A plan with what was really tried in place of what was made of it. */
+export function withReal(plan: Plan, tried: readonly PlanStep[]): Plan {
+  const steps = plan.steps.map((step) => {
+    const real = [...tried].reverse().find((t) => t.activity === step.activity && t.item === step.item);
+    return real ? { ...step, ...real, needsMock: false, real: true } : step;
+  });
+  return { ...plan, steps };
+}
+
+/** The mock that says what an attempt came to. */
+function answerOf(tried: PlanStep): unknown {
+  if (tried.error) return { error: tried.error.type ?? 'failed', ...(tried.error.message ? { message: tried.error.message } : {}) };
   const outputs = tried.outputs ?? {};
   const plain = isRecord(outputs) && !Object.keys(outputs).every((key) => answerKeys.has(key));
-  return blockOf(plain ? outputs : { outputs });
+  return plain ? outputs : { outputs };
 }
 
 /** What a past execution gave, as pins: its input and the outputs of each completed activity. */

@@ -5,13 +5,17 @@
 import { typeTitle } from '../graph/describe';
 import { el } from '../graph/dom';
 import type { GraphNode } from '../graph/model';
-import { effectOf, endedAfter, hintOf, isSafe, pinOf, type PlanStep, type Tried, type TriedStep } from './plan';
+import { effectOf, endedAfter, hintOf, isSafe, type PlanStep, type Tried, type TriedStep } from './plan';
 import { blockOf } from './values';
 
 export interface RealRunHooks {
   /** Makes the attempts; words when they were refused. */
   run(node: GraphNode, item: string | undefined, before: readonly string[]): Promise<Tried | { refused: string }>;
-  pin(answers: ReadonlyMap<string, string>): void;
+  /** Pins what attempts gave. */
+  pin(tried: readonly TriedStep[]): void;
+  /** Whether anything of these can be pinned. */
+  pinnable(tried: readonly TriedStep[]): number;
+  choose(key: string): void;
   pinned(key: string): boolean;
   /** What the plan says of an activity. */
   step(key: string): PlanStep | undefined;
@@ -27,23 +31,39 @@ export class RealRun {
   private readonly body = el('div', {});
   readonly element = el('div', { class: 'ds-way ds-real', role: 'group', 'aria-label': 'Run for real' }, el('h3', {}, 'Run for real'), this.body);
   private about: string | null | undefined;
+  /** What the selected activity stands in. */
+  private within: string | null = null;
   private step: PlanStep | undefined;
-  /** Those before it that the person ticked. */
+  /** Those before it that are ticked. */
   private chosen: GraphNode[] = [];
+  /** What the person ticked and unticked, by key. */
+  private readonly ticked = new Map<string, boolean>();
+  /** What the choice was made of. */
+  private made = '';
 
   constructor(private readonly hooks: RealRunHooks) {}
 
   /** Says what a run of the selected activity does; what was shown of another one goes. */
   offer(node: GraphNode | null, step: PlanStep | undefined, readonly: boolean): void {
-    const planned = this.step === undefined && step !== undefined;
     this.step = step;
-    const idle = this.body.querySelector('.ds-real-done, .ds-danger') === null && !this.body.contains(document.activeElement);
-    if ((node?.key ?? null) === this.about && !(planned && idle)) return;
+    const before = node ? this.hooks.before(node) : [];
+    const made = JSON.stringify([...before, ...(node ? [node] : [])].map((n) => [n.key, n.name, this.inputs(n), this.hooks.pinned(n.key)]));
+    const other = (node?.key ?? null) !== this.about;
+    const busy = this.body.querySelector('.ds-real-done, .ds-danger') !== null;
+    if (!other && (busy || made === this.made)) return;
+    if (other) this.ticked.clear();
     this.about = node?.key ?? null;
-    const why = reasonAgainst(node, readonly, node !== null && this.hooks.before(node).length > 0);
+    this.made = made;
+    const why = reasonAgainst(node, readonly, before.length > 0);
     if (!node || why !== null) return this.body.replaceChildren(el('p', { class: 'ds-quiet' }, why ?? ''));
-    this.chosen = this.hooks.before(node).filter((n) => !this.hooks.pinned(n.key) && this.isSafe(n));
+    this.chosen = before.filter((n) => this.ticked.get(n.key) ?? (!this.hooks.pinned(n.key) && this.isSafe(n)));
+    const at = this.controls().indexOf(document.activeElement as HTMLElement);
     this.begin(node);
+    this.controls()[at]?.focus();
+  }
+
+  private controls(): HTMLElement[] {
+    return [...this.body.querySelectorAll<HTMLElement>('input, button')];
   }
 
   /** What an activity is given: as planned, else as it is written. */
@@ -56,6 +76,7 @@ export class RealRun {
   }
 
   private begin(node: GraphNode, focus = false): void {
+    this.within = node.parent;
     const before = this.hooks.before(node);
     const words = el('p', {});
     const start = button('', () => (this.harmless(node) ? void this.run(node) : this.confirm(node)));
@@ -78,10 +99,11 @@ export class RealRun {
     const box = el('input', { type: 'checkbox' });
     box.checked = this.chosen.includes(node);
     box.addEventListener('change', () => {
+      this.ticked.set(node.key, box.checked);
       this.chosen = box.checked ? [...this.chosen, node] : this.chosen.filter((n) => n !== node);
       changed();
     });
-    return el('label', { class: 'ds-check' }, box, `${node.name}: ${effectOf(node.type, this.inputs(node)) ?? ''}${this.hooks.pinned(node.key) ? ' Pinned.' : ''}`);
+    return el('label', { class: 'ds-check' }, box, `${node.name}: ${effectOf(node.type, this.inputs(node)) ?? ''}${node.parent === null || node.parent === this.within ? '' : ` For each item of ${node.parent}.`}${this.hooks.pinned(node.key) ? ' Pinned.' : ''}`);
   }
 
   private harmless(node: GraphNode): boolean {
@@ -105,25 +127,41 @@ export class RealRun {
     if ('refused' in tried) {
       this.body.replaceChildren(el('p', { class: 'ds-problem', role: 'alert' }, tried.refused), actions);
     } else {
-      const answers = answersOf(node, tried);
+      const broken = brokenBefore(tried);
+      const answers = gaveOf(tried);
+      const pinned = this.hooks.pinnable(answers);
       this.body.replaceChildren(...(tried.before ?? []).map((t) => el('details', { class: 'ds-real-step' }, el('summary', {}, `${t.activity}${t.item === undefined ? '' : ` · ${t.item}`}: ${t.error?.type ?? t.status} ${endedAfter(t.took)}`), ...wordsOf(t))),
-        el('p', { role: 'status' }, head(tried)), ...(tried.problems ?? []).map((p) => el('p', { class: 'ds-problem' }, p.message ?? '')), ...wordsOf(tried), actions);
-      if (answers.size > 0) actions.append(button(answers.size > 1 ? 'Pin these answers' : 'Pin this answer', () => this.hooks.pin(answers), tried.error ? '' : 'ds-primary'));
+        el('p', { role: 'status' }, broken ? `${broken.activity} failed: ${failureOf(broken)} ` : '', broken ? button(`Show ${broken.activity}`, () => this.hooks.choose(broken.activity), 'ds-link') : head(tried)),
+        ...(broken ? [el('p', {}, head(tried))] : (tried.problems ?? []).map((p) => el('p', { class: 'ds-problem' }, p.message ?? ''))),
+        ...(reached(tried) ? wordsOf(tried) : []), actions);
+      if (!reached(tried)) actions.append(button('Run it again …', () => this.begin(node, true), 'ds-primary'));
+      else if (pinned > 0) actions.append(button(pinned > 1 ? 'Pin these answers' : 'Pin this answer', () => this.hooks.pin(answers), tried.error ? '' : 'ds-primary'));
     }
-    actions.append(button('Run it again …', () => this.begin(node, true)));
+    if (actions.lastElementChild?.textContent !== 'Run it again …') actions.append(button('Run it again …', () => this.begin(node, true)));
     actions.querySelector('button')?.focus();
   }
 }
 
-/** What can be pinned of an answer; of a loop's items nothing is kept, for they differ. */
-function answersOf(node: GraphNode, tried: Tried): Map<string, string> {
-  const own = effectOf(node.type, undefined) !== null && (tried.problems ?? []).length === 0 ? [tried] : [];
-  const all = [...(tried.before ?? []).filter((t) => t.item === undefined), ...own];
-  return new Map(all.map((t) => [t.activity, pinOf(t)]));
+/** What can be pinned: what the chosen activity came to, and of those before it what did not fail. */
+function gaveOf(tried: Tried): TriedStep[] {
+  return reached(tried) ? [...(tried.before ?? []).filter((t) => !t.error), tried] : [];
+}
+
+function reached(tried: Tried): boolean {
+  return (tried.problems ?? []).length === 0;
+}
+
+/** What failed on the way, so that the chosen activity was not reached. */
+function brokenBefore(tried: Tried): TriedStep | undefined {
+  return reached(tried) ? undefined : [...(tried.before ?? [])].reverse().find((t) => t.error);
+}
+
+function failureOf(tried: TriedStep): string {
+  return `${tried.error?.type ?? ''}: ${tried.error?.message ?? ''}`;
 }
 
 function head(tried: Tried): string {
-  if ((tried.problems ?? []).length > 0) return `${tried.activity} was not reached.`;
+  if (!reached(tried)) return `${tried.activity} was not reached.`;
   return `Ran for real: ${tried.status} ${endedAfter(tried.took)}`;
 }
 
@@ -131,7 +169,7 @@ function wordsOf(tried: TriedStep): HTMLElement[] {
   const log = tried.log.map((l) => l.line).join('\n');
   const hint = tried.error ? hintOf(tried.error.type ?? '') : null;
   return [
-    ...(tried.error ? [el('p', { class: 'ds-problem' }, `${tried.error.type ?? ''}: ${tried.error.message ?? ''}`)] : []),
+    ...(tried.error ? [el('p', { class: 'ds-problem' }, failureOf(tried))] : []),
     ...(hint ? [el('p', { class: 'ds-hint' }, hint)] : []),
     ...(tried.inputs === undefined || tried.inputs === null ? [] : [el('details', {}, el('summary', {}, 'What it was given'), el('pre', { tabindex: 0, 'aria-label': 'What it was given' }, blockOf(tried.inputs)))]),
     ...(tried.error ? [] : [el('p', { class: 'ds-label' }, 'What it gave'), el('pre', { tabindex: 0, 'aria-label': 'What it gave' }, blockOf(tried.outputs ?? null))]),

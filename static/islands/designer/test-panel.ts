@@ -6,7 +6,7 @@ import { el } from '../graph/dom';
 import { isRecord, type GraphNode } from '../graph/model';
 import type { GraphView } from '../graph/view';
 import type { Pins } from './pins';
-import { endedAfter, litOf, pinsOf, statesOf, stepOf, triableBefore, wordsOf, type Plan, type PlanStep, type Tried } from './plan';
+import { endedAfter, litOf, mocksOf, pinsOf, statesOf, stepOf, triableBefore, withReal, wordsOf, type Plan, type PlanStep, type Tried, type TriedStep } from './plan';
 import { RealRun } from './real-run';
 import type { Server } from './server';
 import type { Session } from './session';
@@ -32,10 +32,12 @@ export class TestPanel {
   private readonly input: TryInput;
   private readonly past = el('select', { id: 'ds-test-past', 'aria-label': 'Past execution to take data from' }, el('option', { value: '' }, 'Take data from a past execution …'));
   private readonly result = el('div', { class: 'ds-test-result', role: 'status' });
-  private readonly unpin = button('Unpin all', () => (this.pins.clear(), void this.run(this.until)));
+  private readonly unpin = button('Unpin all', () => (this.pins.clear(), this.forget(), void this.run(this.until)));
   private readonly toHere = button('Plan to the selected activity', () => void this.asked(this.session.focus?.key ?? null));
   private readonly real: RealRun;
   private plan: Plan | null = null;
+  /** What was run for real since input, pins or text changed: the plan goes on from it. */
+  private ran: readonly TriedStep[] = [];
   private until: string | null = null;
   private timer = 0;
   private turn = 0;
@@ -62,7 +64,9 @@ export class TestPanel {
     });
     this.real = new RealRun({
       run: (node, item, before) => this.attempt(node, item, before),
-      pin: (answers) => this.pin(answers),
+      pin: (tried) => this.pin(tried),
+      pinnable: (tried) => Object.keys(mocksOf(tried, session.graph)).length,
+      choose: (key) => hooks.choose(key),
       pinned: (key) => this.pins.of(key) !== '',
       step: (key) => (this.plan ? stepOf(this.plan, key) : undefined),
       before: (node) => triableBefore(session.graph, node.key),
@@ -88,6 +92,7 @@ export class TestPanel {
     this.element.hidden = !show;
     if (!show) {
       this.plan = null;
+      this.forget();
       return this.show();
     }
     this.hooks.opened();
@@ -128,6 +133,7 @@ export class TestPanel {
 
   /** Plans because somebody asked for it: what is missing is said at its field. */
   private async asked(until: string | null): Promise<void> {
+    this.forget();
     if (await this.input.check(true)) await this.run(until);
     else {
       this.plan = null;
@@ -144,10 +150,11 @@ export class TestPanel {
     const turn = ++this.turn;
     const given = this.given();
     if (typeof given === 'string') return this.complain(given);
-    const plan = await this.server.plan(this.session.text, given.input, given.mocks);
+    const { ran } = this;
+    const plan = await this.server.plan(this.session.text, given.input, { ...given.mocks, ...mocksOf(ran, this.session.graph) });
     if (turn !== this.turn || this.element.hidden) return; // a newer one is on its way
     if ('refused' in plan) return this.complain(plan.refused);
-    this.plan = plan;
+    this.plan = withReal(plan, ran);
     this.show();
   }
 
@@ -155,7 +162,12 @@ export class TestPanel {
     return this.pins.given((id) => this.session.node(id) !== undefined);
   }
 
+  private forget(): void {
+    this.ran = [];
+  }
+
   private soon(): void {
+    this.forget();
     if (this.element.hidden) return;
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => void this.follow(), planAfter);
@@ -185,7 +197,7 @@ export class TestPanel {
     const reached = plan.steps.filter((s) => s.status !== 'pending');
     const head = plan.status === 'incomplete' ? 'The plan stops where something has to be pinned.' : `It would end as ${plan.status}${plan.duration ? ` ${endedAfter(plan.duration)}` : ''}.`;
     return [
-      el('p', {}, el('strong', {}, head), ' Nothing was run.'),
+      el('p', {}, el('strong', {}, head), this.ran.length > 0 ? ` For real ran ${[...new Set(this.ran.map((t) => t.activity))].join(', ')}; the rest is planned from what they gave.` : ' Nothing was run.'),
       ...plan.problems.map((p) => el('p', { class: 'ds-problem' }, p.message ?? '')),
       el('ol', { class: 'ds-steps' }, ...reached.map((step) => el('li', {},
         el('button', { type: 'button', class: 'ds-link', onclick: () => this.hooks.choose(step.activity) }, step.item === undefined ? step.activity : `${step.activity} · ${step.item}`),
@@ -212,7 +224,7 @@ export class TestPanel {
     this.shown = node.key;
     this.aside.replaceChildren(el('h3', {}, 'Tried out'),
       el('p', { class: 'ds-quiet ds-tried-words' }),
-      el('p', { class: 'ds-label' }, 'It would be given'), el('pre', { class: 'ds-tried-inputs', tabindex: 0, 'aria-label': 'Resolved inputs' }, ''),
+      el('p', { class: 'ds-label ds-tried-given' }), el('pre', { class: 'ds-tried-inputs', tabindex: 0, 'aria-label': 'Resolved inputs' }, ''),
       el('label', { class: 'ds-label', for: 'ds-pin' }, 'Pinned: what it gives (YAML)'), pinned);
     this.refresh(step);
   }
@@ -226,12 +238,20 @@ export class TestPanel {
     if (!(await this.input.check(true))) return { refused: 'The input is not complete: see beside its fields.' };
     const given = this.given();
     if (typeof given === 'string') return { refused: given };
-    return this.server.attempt(this.session.text, given.input, given.mocks, node.key, item, before);
+    const { text } = this.session;
+    const tried = await this.server.attempt(text, given.input, given.mocks, node.key, item, before);
+    if (!('refused' in tried) && text === this.session.text) {
+      this.ran = [...(tried.before ?? []), ...((tried.problems ?? []).length === 0 ? [tried] : [])];
+      void this.run(this.until);
+    }
+    return tried;
   }
 
-  private pin(answers: ReadonlyMap<string, string>): void {
-    for (const [key, text] of answers) this.pins.pin(key, text);
-    this.session.say(`Pinned what ${[...answers.keys()].join(', ')} gave`);
+  private pin(tried: readonly TriedStep[]): void {
+    const answers = mocksOf(tried, this.session.graph);
+    for (const [key, value] of Object.entries(answers)) this.pins.pin(key, blockOf(value));
+    this.session.say(`Pinned what ${Object.keys(answers).join(', ')} gave`);
+    this.forget();
     void this.run(this.until);
   }
 
@@ -240,6 +260,7 @@ export class TestPanel {
     const field = this.aside.querySelector<HTMLTextAreaElement>('#ds-pin')!;
     if (field !== document.activeElement) field.value = this.shown === null ? '' : this.pins.of(this.shown);
     this.aside.querySelector('.ds-tried-words')!.textContent = step ? wordsOf(step) : 'not reached';
+    this.aside.querySelector('.ds-tried-given')!.textContent = step?.real ? 'It was given' : 'It would be given';
     this.aside.querySelector('.ds-tried-inputs')!.textContent = step?.inputs === undefined || step.inputs === null ? 'nothing' : blockOf(step.inputs);
   }
 
@@ -256,6 +277,7 @@ export class TestPanel {
     const execution = id ? await this.server.execution(id) : null;
     if (!execution) return;
     const { input, mocks } = pinsOf(execution);
+    this.forget();
     this.pins.setInput(blockOf(shownOnly(input)));
     for (const [activity, value] of Object.entries(mocks)) this.pins.pin(activity, blockOf(value));
     await this.refill();
