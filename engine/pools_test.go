@@ -79,7 +79,8 @@ func TestAWorkflowNamesTheQueueOfItsExecutions(t *testing.T) {
 	}
 }
 
-// What a lost worker of another queue owned is left to pools of that queue.
+// What a lost worker of another queue owned is left to pools of that queue. Others may attend it, as long as nobody
+// alive serves that queue, and begin nothing of it.
 func TestATakeoverKeepsToTheQueue(t *testing.T) {
 	w := newWorld(t, serving("default"))
 	w.publish("nightly", fmt.Sprintf(inQueue, "night"))
@@ -88,8 +89,11 @@ func TestATakeoverKeepsToTheQueue(t *testing.T) {
 	w.ends(w.startDaily(), "completed")
 	night := w.beside(serving("night"))
 	w.ends(id, "completed")
-	if by := w.drivenBy(id); !slices.Contains(by, night.Worker().String()) || slices.Contains(by, w.Worker().String()) {
-		t.Errorf("it was driven by %v", by)
+	if made := night.http.made(); len(made) != 2 || !slices.Contains(w.drivenBy(id), night.Worker().String()) {
+		t.Errorf("the pool of the queue made %+v; it was driven by %v", made, w.drivenBy(id))
+	}
+	if made := w.http.made(); slices.ContainsFunc(made, func(c activity.Call) bool { return c.Workflow == "nightly" }) {
+		t.Errorf("a pool of another queue made %+v", made)
 	}
 }
 
