@@ -298,7 +298,8 @@ func (a auditedRoutes) schedules() {
 	a.does("author", "POST /schedules/new", "/schedules/new", "workflow=asks&when=cron&time=0+3+*+*+*", "schedule.created")
 	var id string
 	a.w.scan(&id, "select id::text from schedules where workflow = 'asks'")
-	a.does("author", "POST /schedules/:id/edit", "/schedules/"+id+"/edit", "when=cron&time=0+4+*+*+*", "schedule.changed")
+	as := hidden(a.t, a.w.as(engine.DefaultTeam, "author").page("/schedules/"+id+"/edit"), "_as")
+	a.does("author", "POST /schedules/:id/edit", "/schedules/"+id+"/edit", "when=cron&time=0+4+*+*+*&_as="+as, "schedule.changed")
 	a.does("author", "POST /schedules/:id/delete", "/schedules/"+id+"/delete", "", "schedule.deleted")
 }
 
