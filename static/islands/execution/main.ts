@@ -10,9 +10,6 @@ import { wordsOf, type SentState } from './words';
 const root = document.querySelector<HTMLElement>('[data-execution]');
 if (root) mount(root);
 
-/** How many attempts are allowed would read as how many were made; those stand in the state. */
-const withoutLimit = (node: GraphNode): GraphNode => ({ ...node, facts: node.facts.filter((fact) => !/^×\d+$/.test(fact)) });
-
 function mount(page: HTMLElement): void {
   const host = page.querySelector<HTMLElement>('[data-graph]')!;
   const drawing = json<Documents>('execution-drawing');
@@ -112,4 +109,9 @@ function serverNow(): number {
 function json<T>(id: string): T | null {
   const text = document.getElementById(id)?.textContent;
   return text ? (JSON.parse(text) as T) : null;
+}
+
+/** How many attempts are allowed would read as how many were made; those stand in the state. */
+function withoutLimit(node: GraphNode): GraphNode {
+  return { ...node, facts: node.facts.filter((fact) => !/^×\d+$/.test(fact)) };
 }
