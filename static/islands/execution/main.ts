@@ -7,9 +7,6 @@ import { liveClient, updated } from '../live';
 import { grow } from './growth';
 import { wordsOf, type SentState } from './words';
 
-const root = document.querySelector<HTMLElement>('[data-execution]');
-if (root) mount(root);
-
 function mount(page: HTMLElement): void {
   const host = page.querySelector<HTMLElement>('[data-graph]')!;
   const drawing = json<Documents>('execution-drawing');
@@ -115,3 +112,6 @@ function json<T>(id: string): T | null {
 function withoutLimit(node: GraphNode): GraphNode {
   return { ...node, facts: node.facts.filter((fact) => !/^×\d+$/.test(fact)) };
 }
+
+const root = document.querySelector<HTMLElement>('[data-execution]');
+if (root) mount(root);
