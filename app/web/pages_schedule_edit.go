@@ -82,7 +82,7 @@ func scheduleFields(schedule engine.Schedule) url.Values {
 		way = "every"
 	}
 	return url.Values{schedulesview.WorkflowField: {schedule.Workflow}, schedulesview.WhenField: {way},
-		schedulesview.TimeField: {cmp.Or(schedule.Cron, schedule.Every, schedule.At)}, schedulesview.ZoneField: {schedule.Timezone},
+		schedulesview.TimeField: {timeOf(schedule)}, schedulesview.ZoneField: {schedule.Timezone},
 		schedulesview.OverlapField: {schedule.Overlap}, schedulesview.CatchUpField: {schedule.CatchUp}}
 }
 
@@ -99,7 +99,7 @@ func (p *Pages) changeSchedule(c *fiber.Ctx) error {
 	}
 	return p.onScheduleForm(c, schedule.Workflow, view, func(schema map[string]any, typed url.Values) (problems []flow.Problem, err error) {
 		if typed.Get(schedulesview.AsField) != view.As {
-			return nil, engine.Refuse("conflict", "somebody changed this schedule since this page was opened: it says "+described(schedule)+" now. Send it again to replace that")
+			return nil, engine.Refuse("conflict", "somebody changed this schedule since this page was opened: it says "+timeOf(schedule)+" now. Send it again to replace that")
 		}
 		_, err = p.Door.ChangeSchedule(c.UserContext(), ViewOf(c).Who, id, func(request *engine.ScheduleRequest) error {
 			asked := scheduleTyped(typed)
@@ -116,7 +116,7 @@ func (p *Pages) changeSchedule(c *fiber.Ctx) error {
 	})
 }
 
-// described is when a schedule starts its workflow, in a few words.
-func described(schedule engine.Schedule) string {
+// timeOf says when a schedule starts its workflow, as it was typed.
+func timeOf(schedule engine.Schedule) string {
 	return cmp.Or(schedule.Cron, schedule.Every, schedule.At)
 }
