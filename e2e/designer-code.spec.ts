@@ -1,8 +1,7 @@
 // Code in a workflow, and running it where it is drawn, up to any activity.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "./quiet";
 import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
+import { service } from "./service";
 
 test("a script that cannot run is found while it is written, with its place", async ({ page }) => {
   await openText(page, workflow(`
@@ -65,19 +64,8 @@ test("code has an editor in the form: coloured, marked where it is wrong, one un
   await expect(page.locator('.ds-field[data-path="inputs.query"] .cm-line span').first()).toHaveText("select");
 });
 
-function shop(calls: string[]): Promise<Server> {
-  const server = createServer((request, answer) => {
-    calls.push(`${request.method} ${request.url}`);
-    answer.setHeader("Content-Type", "application/json");
-    answer.end(JSON.stringify({ order: "A7", total: 250 }));
-  });
-  return new Promise((ready) => server.listen(0, "127.0.0.1", () => ready(server)));
-}
-
 test("run up to an activity: what is ticked runs for real, what is not is planned, and effects are asked for", async ({ page }) => {
-  const calls: string[] = [];
-  const server = await shop(calls);
-  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { address, calls, close } = await service({ order: "A7", total: 250 });
   try {
     const name = await openText(page, workflow(`
 - id: load
@@ -142,20 +130,12 @@ test("run up to an activity: what is ticked runs for real, what is not is planne
     await expect(real).not.toContainText("Pinned.");
     await expect(load).toBeChecked();
   } finally {
-    server.close();
+    close();
   }
 });
 
 test("what fails before the chosen activity is named, led to and never pinned; what runs in a loop can be run for real", async ({ page }) => {
-  const calls: string[] = [];
-  const server = createServer((request, answer) => {
-    calls.push(`${request.method} ${request.url}`);
-    answer.statusCode = request.url === "/broken" ? 503 : 200;
-    answer.setHeader("Content-Type", "application/json");
-    answer.end(JSON.stringify({ total: 1 }));
-  });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { address, calls, close } = await service({ total: 1 }, (path) => (path === "/broken" ? 503 : 200));
   try {
     await openText(page, workflow(`
 - id: each
@@ -193,6 +173,6 @@ test("what fails before the chosen activity is named, led to and never pinned; w
     await expect(designer.field("inputs.url")).toHaveValue(`http://${address}/broken`);
     await expect(page.getByText("It was given")).toBeVisible();
   } finally {
-    server.close();
+    close();
   }
 });

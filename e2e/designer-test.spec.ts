@@ -1,9 +1,8 @@
 // Trying out where it is drawn: the plan lights the path and shows what each activity
 // would be given, with pinned data and without any effect.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "./quiet";
 import { DesignerPage, draftOf, openText, workflow } from "./designer-page";
+import { service } from "./service";
 
 const text = workflow(`
 - id: look_up
@@ -65,14 +64,7 @@ test("a plan stops where data is missing, and with pinned data lights the path",
 });
 
 test("one activity runs for real, asked twice where it changes something, and its answer can be pinned", async ({ page }) => {
-  const calls: string[] = [];
-  const shop = createServer((request, answer) => {
-    calls.push(`${request.method} ${request.url}`);
-    answer.setHeader("Content-Type", "application/json");
-    answer.end(JSON.stringify({ total: 250 }));
-  });
-  await new Promise<void>((ready) => shop.listen(0, "127.0.0.1", ready));
-  const address = `127.0.0.1:${(shop.address() as AddressInfo).port}`;
+  const { address, calls, close } = await service({ total: 250 });
   try {
     const name = await openText(page, (named) => text(named).replace('{url: "https://127.0.0.1:9', `{method: POST, url: "http://${address}`));
     const designer = new DesignerPage(page);
@@ -115,7 +107,7 @@ test("one activity runs for real, asked twice where it changes something, and it
     await expect(real).toContainText("transport.connect");
     await expect(real).toContainText("check host and port");
   } finally {
-    shop.close();
+    close();
   }
 });
 
