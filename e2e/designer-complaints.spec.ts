@@ -124,12 +124,18 @@ test("an execution shows every activity, past ones too", async ({ page }) => {
   const name = await openText(page, workflow(`- id: ask
   type: human
   human: {title: "Go on?", candidates: {groups: [everybody]}, due: 1d}
-${set("later", "ask").trimEnd()}`));
+- id: later
+  type: script
+  needs: [ask]
+  retry: {attempts: 3}
+  inputs: {language: javascript, source: "return 1"}`));
+  await expect(page.locator('.gv-node[data-key="later"]')).toContainText("×3"); // how often it may be tried
   expect((await page.request.post(`/api/v1/workflows/${name}/publish`, { headers, data: { message: "" } })).status()).toBe(201);
   const started = await (await page.request.post(`/api/v1/workflows/${name}/executions`, { headers, data: { input: {} } })).json();
   await page.goto(`/executions/${started.id}`);
   await expect(page.locator('.gv-node[data-key="ask"]')).toHaveAttribute("data-state", /waiting/);
   await expect(page.locator('.gv-node[data-key="later"]')).toBeVisible();
+  await expect(page.locator('.gv-node[data-key="later"]')).not.toContainText("×"); // it would read as how often it was
   await page.request.post(`/api/v1/executions/${started.id}/cancel`, { headers, data: { reason: "seen" } });
   await page.reload();
   await expect(page.locator('.gv-node[data-key="ask"]')).toHaveAttribute("data-state", "cancelled");
